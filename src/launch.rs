@@ -76,12 +76,34 @@ pub(crate) struct Program<'a> {
     pub(crate) path: &'a Path,
     /// The text of the file, if somebody has read it already.
     pub(crate) text: Option<&'a str>,
+    /// The folder in which a server has found the text, without links.
+    pub(crate) within: Option<&'a Path>,
 }
 
 impl<'a> Program<'a> {
     /// The program at a path, which is yet to be read.
     pub(crate) fn at(path: &'a Path) -> Self {
-        Self { path, text: None }
+        Self {
+            path,
+            text: None,
+            within: None,
+        }
+    }
+
+    /// Refuses a program that is no longer where a server has found its text, because it would get
+    /// libraries from another place.
+    ///
+    /// # Errors
+    /// If that is so.
+    pub(crate) fn require_within(&self) -> Result<(), CommandError> {
+        let Some(folder) = self.within else { return Ok(()) };
+        if fs::canonicalize(self.path).is_ok_and(|path| path.starts_with(folder)) {
+            return Ok(());
+        }
+        let path = self.path.display();
+        Err(CommandError::problem(format!(
+            "`{path}` lies outside the folders of the server"
+        )))
     }
 }
 

@@ -181,7 +181,7 @@ impl Service {
             "tools/list" => known(json!({ "tools": tool::list() })),
             "tools/call" => match tool::call(asked.params, &self.grants) {
                 Ok((request, limit_ms)) => {
-                    let has_form = form::find(request.row().name).is_some();
+                    let has_form = form::is_handed(request.row().name);
                     let result = if has_form { reported } else { called };
                     Ok(Answer::Work(self.job(request, false), limit_ms, result))
                 }
@@ -297,7 +297,7 @@ fn replied(id: &Json, is_modern: bool, mut result: Json) -> Json {
 /// The result of a call that a report answers: the report as data, too.
 fn reported(done: &Done, _: &Json) -> Json {
     let (report, words) = taken(&done.output);
-    let mut result = result_of(done, words);
+    let mut result = result_of(done, &words);
     if let Some(report) = report {
         result["structuredContent"]["report"] = report;
     }

@@ -11,7 +11,6 @@ mod output;
 mod report;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use duet_journal::{BranchName, Epoch, Sequence, Store};
 use duet_runtime::driver::EffectKind;
@@ -21,11 +20,12 @@ use duet_runtime::run::Start;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
+use crate::launch::Program;
 use crate::saying::{Way, say};
 use crate::session::{self, compiled};
 use crate::terminal::Terminal;
 
-pub(crate) use report::Report;
+pub(crate) use report::{Form, Report};
 
 /// The turns between two looks at the person's wish to stop.
 const PORTION_TURNS: usize = 256;
@@ -34,7 +34,7 @@ const PORTION_TURNS: usize = 256;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish<'a> {
     /// The changed program.
-    pub(crate) program: &'a Path,
+    pub(crate) program: Program<'a>,
     /// The address up to which recorded answers are given, if it is not that of the run.
     pub(crate) from: Option<&'a str>,
     /// The kinds of recorded failures whose requests are made again.
@@ -101,7 +101,7 @@ pub(crate) fn perform(
     let (comparison, prepared) = rerun.end();
     let output = output::unseen(&comparison.shown);
     let report = Report {
-        program: wish.program.display().to_string(),
+        program: wish.program.path.display().to_string(),
         address: place.address(place.at()),
         name: place.name(),
         output: output::apart(&comparison.shown),

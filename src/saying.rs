@@ -107,6 +107,15 @@ impl Way {
     }
 }
 
+/// A word that a shell reads as it is.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./@=:,+%".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 /// A part of a saying.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {

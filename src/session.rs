@@ -243,7 +243,7 @@ pub(crate) struct Changed {
 pub(crate) fn changed(
     store: &dyn Store,
     place: &Place,
-    program: &Path,
+    program: launch::Program<'_>,
     terminal: &mut Terminal,
 ) -> Result<Changed, CommandError> {
     let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
@@ -273,7 +273,7 @@ pub(crate) fn changed(
 /// If the run called `name` is one of the prompt, or the file cannot be read.
 fn changed_launch(
     genesis: &Genesis,
-    program: &Path,
+    program: launch::Program<'_>,
     name: &str,
     terminal: &mut Terminal,
 ) -> Result<Launch, CommandError> {
@@ -288,11 +288,8 @@ fn changed_launch(
     }
     let (_, arguments) = scheme::description(&genesis.program)
         .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
-    let launch = Launch::read(
-        launch::Program::at(program),
-        Some(Path::new(".")),
-        arguments.into_iter().skip(1).collect(),
-    )?;
+    program.require_within()?;
+    let launch = Launch::read(program, Some(Path::new(".")), arguments.into_iter().skip(1).collect())?;
     launch
         .warnings
         .iter()

@@ -169,7 +169,7 @@ verbs! {
     /// Shows where computations stand, with their variables.
     frames Frames "frames" Restored All Short
     /// Lists what still runs the code of earlier texts.
-    stale Stale "stale" Restored People Short
+    stale Stale "stale" Restored All Short
     /// Explains a failure or a wait.
     explain Explain "explain" Restored All Short
     /// Compares two turns.
@@ -210,8 +210,8 @@ verbs! {
         redo Redo "redo" Changes People
         fork Fork "fork" Changes All
         amend Amend "amend" Drives All
-        patch Patch "patch" Changes People
-        restart Restart "restart" Changes People
+        patch Patch "patch" Changes All
+        restart Restart "restart" Changes All
         pick Pick "pick" Drives People
         merge Merge "merge" Drives People
         mark Mark "mark" Changes People

@@ -26,7 +26,8 @@ use crate::world_options::{WorldArguments, environment};
 /// you could do with these commands in this folder. It can name only files in this folder, in that
 /// of `--workspace`, and in those of `--allow-folder`. A folder's manifest can grant more than the
 /// options do, so a client can run only the folders that `--allow-folder` names; allow none that
-/// its programs may write to.
+/// its programs may write to. Only with `--allow-code` can it change the code of a run that lives,
+/// with `patch`, `restart`, and `resume` with another program.
 ///
 ///   duet mcp --workspace . --provider ollama --model qwen3
 ///   duet mcp --listen 127.0.0.1:7777 --token MCP_TOKEN
@@ -46,6 +47,9 @@ pub(crate) struct Arguments {
     /// Lets clients run this folder with what its manifest grants; may be given several times.
     #[arg(long, value_name = "DIR")]
     allow_folder: Vec<PathBuf>,
+    /// Lets clients change the code of runs, and make their actors begin anew.
+    #[arg(long)]
+    allow_code: bool,
     #[command(flatten)]
     world: WorldArguments,
     #[command(flatten)]
@@ -67,6 +71,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         workspace: workspace.cloned(),
         folders,
         allowed: arguments.allow_folder.clone(),
+        may_change_code: arguments.allow_code,
     };
     let host = Host {
         protocol: Arc::new(Service { grants }),

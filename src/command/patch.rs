@@ -4,14 +4,17 @@ use std::path::PathBuf;
 
 use duet_journal::Sequence;
 use duet_runtime::scheme::Listed;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
-use super::resume::ended;
+use super::resume::{ended, require_code};
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::launch::Program;
 use crate::saying::{Way, say};
 use crate::session::patching::{Asked, Preview, WaitingFrame};
+use crate::verb::form::as_json;
 use crate::verb::frames;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
@@ -59,6 +62,32 @@ pub(crate) struct Request {
     /// Only shows what would change.
     #[arg(long)]
     dry_run: bool,
+    /// The text of the program, if a server has read it for a client.
+    #[arg(skip)]
+    program_text: Option<String>,
+    /// The folder in which the server found it, without links.
+    #[arg(skip)]
+    within: Option<PathBuf>,
+}
+
+impl Request {
+    /// The request for a program and nothing else.
+    pub(crate) fn of(address: String, program: PathBuf) -> Self {
+        Self {
+            address,
+            program,
+            ..Self::default()
+        }
+    }
+
+    /// The request of a client, within what the person who runs the server grants.
+    ///
+    /// # Errors
+    /// Why it is not granted.
+    pub(crate) fn within(self, may_change_code: bool) -> Result<Self, String> {
+        require_code(may_change_code)?;
+        Ok(self)
+    }
 }
 
 /// What a changed text changes.
@@ -88,7 +117,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         run: &request.run,
         values: &request.values,
     };
-    let text = session.changed_text(&request.program, asked, stage)?;
+    let program = Program {
+        path: &request.program,
+        text: request.program_text.as_deref(),
+        within: request.within.as_deref(),
+    };
+    let text = session.changed_text(program, asked, stage)?;
     let preview = session.preview(&text, stage)?;
     if let Some(kept) = preview
         .frames
@@ -133,6 +167,40 @@ fn told_of(waiting: &WaitingFrame, preview: &Preview) -> String {
     }
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    branch: String,
+    /// The turn that took the text on; none if it was only looked at, or says the same.
+    turn: Option<u64>,
+    /// The procedures that do something else.
+    changed: Vec<String>,
+    /// The procedures that contain changed ones.
+    recompiled: Vec<String>,
+    /// The definitions that the old text does not have.
+    added: Vec<String>,
+    /// The definitions and expressions that are evaluated because the person named them.
+    run: Vec<String>,
+    /// The definitions of values that differ and are not evaluated.
+    data: Vec<String>,
+    /// The numbers of the expressions that differ and are not evaluated.
+    expressions: Vec<String>,
+    /// The definitions that the new text does not have.
+    removed: Vec<String>,
+    frames: Vec<FrameForm>,
+}
+
+/// A frame that waits in changed code.
+#[derive(Serialize, JsonSchema)]
+struct FrameForm {
+    actor: String,
+    /// The computation; none if the program holds a continuation of one.
+    fiber: Option<u64>,
+    frame: String,
+    /// Why it stays in the code in which it began; none if it moves.
+    kept: Option<String>,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
         let Listed {
@@ -143,26 +211,24 @@ impl Report {
             expressions,
             removed,
             run,
-        } = &self.preview.listed;
-        let waiting = self.preview.frames.iter().map(|waiting| {
-            json!({
-                "actor": waiting.actor,
-                "fiber": waiting.fiber.map(|fiber| fiber.0),
-                "frame": frames::frame(&waiting.frame, &self.preview.texts),
-                "kept": waiting.kept,
-            })
+        } = self.preview.listed.clone();
+        let waiting = self.preview.frames.iter().map(|waiting| FrameForm {
+            actor: waiting.actor.clone(),
+            fiber: waiting.fiber.map(|fiber| fiber.0),
+            frame: frames::frame(&waiting.frame, &self.preview.texts),
+            kept: waiting.kept.clone(),
         });
-        json!({
-            "branch": self.name,
-            "turn": self.turn.map(Sequence::number),
-            "changed": changed,
-            "recompiled": recompiled,
-            "added": added,
-            "run": run,
-            "data": data,
-            "expressions": expressions.iter().map(|(number, _)| number).collect::<Vec<_>>(),
-            "removed": removed,
-            "frames": waiting.collect::<Vec<_>>(),
+        as_json(&Form {
+            branch: self.name.clone(),
+            turn: self.turn.map(Sequence::number),
+            changed,
+            recompiled,
+            added,
+            run,
+            data,
+            expressions: expressions.into_iter().map(|(number, _)| number).collect(),
+            removed,
+            frames: waiting.collect(),
         })
     }
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
+use crate::launch::Program;
 use crate::native::NativeArgument;
 use crate::render;
 use crate::rerun::{self, Wish};
@@ -86,7 +87,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
     if let Some(program) = arguments.with.as_deref() {
         let wish = Wish {
-            program,
+            program: Program::at(program),
             from: None,
             retried: &[],
             branch: None,

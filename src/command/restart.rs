@@ -6,18 +6,21 @@ use duet_journal::{Sequence, Store};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::identity::ActorId;
 use duet_runtime::state::RunState;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::patch::require_newest;
-use super::resume::ended;
+use super::resume::{ended, require_code};
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::launch::Program;
 use crate::origins::Origins;
 use crate::saying::{Way, say};
 use crate::session::patching::Asked;
 use crate::similar::similar;
 use crate::turn::line;
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 use crate::world_options::WorldOptions;
@@ -54,6 +57,32 @@ pub(crate) struct Request {
     /// patch` does, so the actor begins with its definitions.
     #[arg(long, value_name = "PROGRAM")]
     with: Option<PathBuf>,
+    /// Its text, if a server has read it for a client.
+    #[arg(skip)]
+    with_text: Option<String>,
+    /// The folder in which the server found it, without links.
+    #[arg(skip)]
+    within: Option<PathBuf>,
+}
+
+impl Request {
+    /// The request for an actor.
+    pub(crate) fn of(address: String, actor: String) -> Self {
+        Self {
+            address,
+            actor,
+            ..Self::default()
+        }
+    }
+
+    /// The request of a client, within what the person who runs the server grants.
+    ///
+    /// # Errors
+    /// Why it is not granted.
+    pub(crate) fn within(self, may_change_code: bool) -> Result<Self, String> {
+        require_code(may_change_code)?;
+        Ok(self)
+    }
 }
 
 /// An actor that has begun anew.
@@ -92,6 +121,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let text = match &request.with {
         Some(program) => {
             let asked = Asked { run: &[], values: &[] };
+            let program = Program {
+                path: program,
+                text: request.with_text.as_deref(),
+                within: request.within.as_deref(),
+            };
             let text = session.changed_text(program, asked, stage)?;
             let preview = session.preview(&text, stage)?;
             (!preview.listed.is_empty()).then_some(text)
@@ -213,15 +247,29 @@ fn living_of(state: &RunState) -> String {
     format!("its living actors: {}", names.join(", "))
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    branch: String,
+    turn: u64,
+    /// The number of the actor.
+    actor: u64,
+    name: String,
+    /// The actor that supervises it.
+    supervisor: Option<String>,
+    /// Whether the run has taken a changed text on.
+    patched: bool,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        json!({
-            "branch": self.name,
-            "turn": self.turn.number(),
-            "actor": self.id.0,
-            "name": self.actor,
-            "supervisor": self.supervisor,
-            "patched": self.is_patched,
+        as_json(&Form {
+            branch: self.name.clone(),
+            turn: self.turn.number(),
+            actor: self.id.0,
+            name: self.actor.clone(),
+            supervisor: self.supervisor.clone(),
+            patched: self.is_patched,
         })
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{CommandError, ExitCode};
 use crate::imported::{GrantArguments, Wishes};
 use crate::journal::{Journal, Place, owner};
+use crate::launch::Program;
 use crate::rerun::{self, Rerun, Wish};
 use crate::session::{self, Session, notes};
 use crate::terminal::Terminal;
@@ -90,9 +91,9 @@ impl Arguments {
     ///
     /// # Errors
     /// Why it is not granted.
-    pub(crate) fn within(self, granted: &WorldArguments) -> Result<Self, String> {
+    pub(crate) fn within(self, granted: &WorldArguments, may_change_code: bool) -> Result<Self, String> {
         if self.changed.with.is_some() {
-            return Err("only the person changes the code of a run".to_owned());
+            require_code(may_change_code)?;
         }
         if !self.grants.names().is_empty() {
             return Err("only the person grants a run more than it has".to_owned());
@@ -103,6 +104,34 @@ impl Arguments {
 }
 
 pub(crate) use Arguments as Request;
+
+impl Request {
+    /// The request to go on with changed code.
+    pub(crate) fn with_code(address: String, program: PathBuf) -> Self {
+        let changed = ChangedArguments {
+            with: Some(program),
+            ..ChangedArguments::default()
+        };
+        Self {
+            address: Some(address),
+            changed,
+            ..Self::default()
+        }
+    }
+}
+
+/// Refuses a client that wants to change the code of a run, or what runs of it, and may not.
+///
+/// # Errors
+/// That it is not granted.
+pub(super) fn require_code(may_change_code: bool) -> Result<(), String> {
+    if may_change_code {
+        return Ok(());
+    }
+    let refused = "only the person changes the code of a run and makes actors begin anew; \
+                   `duet mcp --allow-code` lets clients do it";
+    Err(refused.to_owned())
+}
 
 /// Goes on with a run.
 ///
@@ -124,6 +153,12 @@ pub(crate) struct ChangedArguments {
     /// Runs this program from its start instead, on a new branch, with the recorded answers.
     #[arg(long, value_name = "PROGRAM")]
     with: Option<PathBuf>,
+    /// Its text, if a server has read it for a client.
+    #[arg(skip)]
+    with_text: Option<String>,
+    /// The folder in which the server found it, without links.
+    #[arg(skip)]
+    within: Option<PathBuf>,
     /// Only shows what the program asks, compared with what was recorded.
     #[arg(long, requires = "with")]
     dry_run: bool,
@@ -204,6 +239,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 /// Goes on with changed code, or shows what it would do.
 fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let (journal, changed) = (&arguments.journal, &arguments.changed);
+    let program = Program {
+        path: program,
+        text: changed.with_text.as_deref(),
+        within: changed.within.as_deref(),
+    };
     let wish = Wish {
         program,
         from: changed.from.as_deref(),
@@ -229,7 +269,7 @@ fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) ->
 /// Shows what changed code would do.
 pub(super) fn show_changed(rerun: &Rerun, is_json: bool, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     if is_json {
-        terminal.json(&rerun.report.json()?)?;
+        terminal.json(&rerun.report.json())?;
     } else {
         terminal.data(rerun.report.tell().ended())?;
         rerun.report.ways().into_iter().for_each(|ways| terminal.message(ways));

@@ -7,16 +7,17 @@ use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
+use super::{patch, resume};
 use crate::detach::{self, DetachArguments};
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::launch::{Launch, Program, read_size};
 use crate::preload::PreloadArgument;
-use crate::saying::{Way, say};
-use crate::session::{Prepared, Session};
+use crate::saying::{Saying, Way, quoted, say};
+use crate::session::{Prepared, Session, compiled};
 use crate::terminal::Terminal;
-use crate::verb::project::Project;
+use crate::verb::{self, project::Project};
 use crate::work::workspaces;
 use crate::world_options::{WorldArguments, WorldOptions};
 
@@ -175,6 +176,7 @@ fn read(request: &Request) -> Result<Launch, CommandError> {
         let program = Program {
             path: request.program.as_deref().ok_or_else(which)?,
             text: request.program_text.as_deref(),
+            within: None,
         };
         let launch = Launch::read(program, workspace, words.collect())?;
         if workspace.is_none() {
@@ -374,6 +376,106 @@ pub(crate) fn read_name(name: &str) -> Result<RunId, CommandError> {
         return Err(CommandError::usage(why));
     }
     RunId::new(name).map_err(|error| CommandError::usage(format!("`{name}` cannot be a run's name: {error}")))
+}
+
+/// A run whose name the person wants for another text.
+pub(crate) struct Rival {
+    run: RunId,
+    /// A name that is free.
+    free: RunId,
+    program: PathBuf,
+}
+
+/// Finds the run of another text that has the name which a request gives.
+///
+/// # Errors
+/// If the program or the journal cannot be read.
+pub(crate) fn rival(project: &Project, request: &Request) -> Result<Option<Rival>, CommandError> {
+    let (Some(name), Some(program)) = (&request.name, &request.program) else {
+        return Ok(None);
+    };
+    let journal = project.journal();
+    let is_of_file = request.text.is_none() && !request.reads_input();
+    if request.memory || request.detach.is_done() || !is_of_file || journal.require().is_err() {
+        return Ok(None);
+    }
+    let run = read_name(name)?;
+    let store = journal.open_to_read()?;
+    if !store.has_run(&run)? {
+        return Ok(None);
+    }
+    let place = journal.resolve(&*store, Some(name))?;
+    let text = read(request)?.text;
+    let pinned = compiled::pinned(&*store, &place)?;
+    if pinned.texts.all().iter().any(|pinned| *pinned.text == text) {
+        return Ok(None);
+    }
+    Ok(Some(Rival {
+        free: free_name(&*store, name)?,
+        run,
+        program: program.clone(),
+    }))
+}
+
+impl Rival {
+    /// What to do with the text: each way with its answer, and what it does.
+    fn ways(&self) -> [(char, Way, &'static str); 3] {
+        let Self { run, free, program } = self;
+        let program = quoted(&program.display().to_string());
+        [
+            (
+                'n',
+                Way::of("run").with(format!("{program} --name {free}")),
+                "begins a run of it",
+            ),
+            (
+                'r',
+                Way::at("resume", run).with(format!("--with {program}")),
+                "runs it from its start with the recorded answers, on a new branch",
+            ),
+            (
+                'p',
+                Way::at("patch", run).with(program),
+                "puts it in the place of the text that the run executes",
+            ),
+        ]
+    }
+
+    /// The refusal where nobody can be asked.
+    pub(crate) fn refusal(&self) -> CommandError {
+        let program = self.program.display();
+        let refused = format!("there is a run {} already, of another text than {program}", self.run);
+        let ways = self.ways().into_iter();
+        ways.fold(CommandError::usage(refused), |error, (_, way, does)| {
+            error.advise(say![way, format!(" {does}")])
+        })
+    }
+
+    /// The question to a person, a line for each way.
+    pub(crate) fn question(&self) -> Saying {
+        let program = self.program.display();
+        let first = say![format!(
+            "there is a run {} already, of another text than {program}",
+            self.run
+        )];
+        let ways = self.ways().into_iter();
+        let ways = ways.map(|(letter, way, does)| say![format!("  {letter}: "), way, format!(" {does}")]);
+        Saying::lines(std::iter::once(first).chain(ways).collect())
+    }
+
+    /// The request that an answer means; none if it means none.
+    pub(crate) fn chosen(&self, answer: &str, request: Request) -> Option<verb::Request> {
+        let run = self.run.to_string();
+        Some(match answer {
+            "n" => verb::Request::from(Request {
+                name: Some(self.free.to_string()),
+                ..request
+            }),
+            "r" => resume::Request::with_code(run, self.program.clone()).into(),
+            "p" => patch::Request::of(run, self.program.clone()).into(),
+            _ => return None,
+        })
+    }
 }
 
 fn taken(id: &RunId) -> CommandError {

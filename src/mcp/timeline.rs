@@ -88,5 +88,5 @@ pub(crate) fn contents(done: &Done, params: &Json) -> Json {
         return json!({ "refused": done.messages.trim() });
     }
     let uri = params.get("uri").cloned().unwrap_or_default();
-    json!({ "contents": [{ "uri": uri, "mimeType": KIND, "text": shortened(taken(&done.output).1) }] })
+    json!({ "contents": [{ "uri": uri, "mimeType": KIND, "text": shortened(&taken(&done.output).1) }] })
 }

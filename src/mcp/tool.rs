@@ -39,6 +39,8 @@ pub(crate) struct Grants {
     pub(crate) folders: Folders,
     /// The folders that a client may run.
     pub(crate) allowed: Vec<PathBuf>,
+    /// Whether a client may change the code of a run, and make its actors begin anew.
+    pub(crate) may_change_code: bool,
 }
 
 impl Grants {
@@ -60,7 +62,7 @@ impl Grants {
         })?;
         let named = match (field.shape, read) {
             (Shape::Program, Named::File { text, within }) => {
-                request.insert("program_text".to_owned(), text.into());
+                request.insert(format!("{}_text", field.name), text.into());
                 request.insert("within".to_owned(), within.to_string_lossy().into());
                 named.to_owned()
             }
@@ -155,6 +157,8 @@ const LIMIT: Field = field(
     Shape::Limit,
     "milliseconds after which the command is ended; without it 50000, less than most clients wait",
 );
+const CHANGED: &str = "the path of a changed program, which runs from its start on a new branch, with the recorded \
+                       answers; it needs the option `--allow-code` of the server";
 const DOUBLE: Field = field("double", Shape::File, "a file of doubles that answer in place of tools");
 
 const TABLE: &[Row] = &[
@@ -191,10 +195,54 @@ const TABLE: &[Row] = &[
                 Shape::Flag,
                 "makes calls again that the run made before it was taken back",
             ),
+            field("with", Shape::Program, CHANGED),
+            field("dry_run", Shape::Flag, "only shows what the changed program asks"),
+            field("branch", Shape::Text, "a name for the branch of the changed program"),
             DOUBLE,
             LIMIT,
         ],
-        request: |given, grants| granted(read::<command::resume::Request>(given)?.within(&grants.world)),
+        request: |given, grants| {
+            let resume = read::<command::resume::Request>(given)?;
+            granted(resume.within(&grants.world, grants.may_change_code))
+        },
+    },
+    Row {
+        name: "patch",
+        description: "Puts a changed text in the place of the one that a run executes; the run keeps its state. It \
+                      needs the option `--allow-code` of the server.",
+        fields: &[
+            RUN,
+            required("program", Shape::Program, "the path of the changed program"),
+            field("run", Shape::Texts, "definitions and expressions to evaluate, too"),
+            field("let", Shape::Texts, "NAME=VALUE for variables that waiting frames lack"),
+            field(
+                "require_moved",
+                Shape::Flag,
+                "refuses a text that leaves a waiting frame behind",
+            ),
+            field("dry_run", Shape::Flag, "only shows what would change"),
+            LIMIT,
+        ],
+        request: |given, grants| granted(read::<command::patch::Request>(given)?.within(grants.may_change_code)),
+    },
+    Row {
+        name: "restart",
+        description: "Makes one actor of a run begin anew. It needs the option `--allow-code` of the server.",
+        fields: &[
+            RUN,
+            required(
+                "actor",
+                Shape::Text,
+                "its number, its role, both, or its path of names such as main/clerk",
+            ),
+            field(
+                "with",
+                Shape::Program,
+                "the path of a changed program that is patched in first",
+            ),
+            LIMIT,
+        ],
+        request: |given, grants| granted(read::<command::restart::Request>(given)?.within(grants.may_change_code)),
     },
     Row {
         name: "eval",

@@ -65,6 +65,12 @@ pub(crate) enum Command {
     When(String),
     /// Begin a branch with another input in a turn: the turn, and the input.
     Amend(String, String),
+    /// Put a changed program in the place of the run's own.
+    Patch(String),
+    /// Make an actor begin anew.
+    Restart(String),
+    /// Go on with a changed program on a new branch, with the recorded answers.
+    Rerun(String),
     /// Merge the facts of another branch.
     Merge(String),
     /// Take the last move of the branch's head back.
@@ -149,6 +155,11 @@ commands! {
     "when" "PATTERN" Operands::Text(Command::When), "find the first turn after which a fact is there";
     "amend" "TURN TEXT" Operands::WordAndDatum(Command::Amend),
         "begin a branch on which the world said, or you typed, something else in a turn, and go on in it";
+    "patch" "FILE" Operands::Text(Command::Patch),
+        "put a changed program in the place of the one that the run executes";
+    "restart" "ACTOR" Operands::Text(Command::Restart), "make an actor begin anew, as in `,restart clerk 3`";
+    "rerun" "FILE" Operands::Text(Command::Rerun),
+        "run a changed program from its start with the recorded answers, on a new branch, and go on in it";
     "merge" "BRANCH" Operands::Word(Command::Merge), "take the facts of another branch over";
     "undo" "" Operands::Nothing(Command::Undo),
         "take the last `,back`, `,goto` or other move of the branch's head back";
@@ -402,6 +413,9 @@ mod tests {
             (",why <job _>", Command::Why(text("<job _>"))),
             (",when job", Command::When(text("job"))),
             (",amend 3 (f\n  x)", Command::Amend(text("3"), text("(f\n  x)"))),
+            (",patch a b.scm", Command::Patch(text("a b.scm"))),
+            (",restart clerk 3", Command::Restart(text("clerk 3"))),
+            (",rerun new.scm", Command::Rerun(text("new.scm"))),
             (",merge other", Command::Merge(text("other"))),
             (",undo", Command::Undo),
             (",redo", Command::Redo),

@@ -71,6 +71,9 @@ pub(super) fn obey(
         | Command::Why(_)
         | Command::When(_)
         | Command::Amend(..)
+        | Command::Patch(_)
+        | Command::Restart(_)
+        | Command::Rerun(_)
         | Command::Merge(_)
         | Command::Undo
         | Command::Redo
@@ -141,9 +144,14 @@ fn moved(live: Live, request: &Request, after: &After, terminal: &mut Terminal) 
 fn after(command: &Command) -> Option<After> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others only read")]
     match command {
-        Command::Goto(_) | Command::Merge(_) | Command::Undo | Command::Redo => Some(After::Here),
+        Command::Goto(_)
+        | Command::Patch(_)
+        | Command::Restart(_)
+        | Command::Merge(_)
+        | Command::Undo
+        | Command::Redo => Some(After::Here),
         Command::Fork(name) => Some(After::Branch(name.clone())),
-        Command::Amend(..) => Some(After::Current),
+        Command::Amend(..) | Command::Rerun(_) => Some(After::Current),
         _ => None,
     }
 }

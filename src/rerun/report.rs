@@ -14,16 +14,17 @@ use duet_runtime::history::rerun::comparison::{Comparison, Fresh, Met, Shifted, 
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::key::{Asked, Key};
 use duet_runtime::state::event::Event;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::number;
 use super::output::Apart;
-use crate::error::CommandError;
 use crate::render::SourceTexts;
 use crate::saying::{Saying, Way, say};
 use crate::turn::short;
 use crate::value_text::{abbreviated, apart};
+use crate::verb::form::as_json as as_form;
 use crate::world_options::WorldOptions;
 
 /// The characters of a line that was typed that are shown.
@@ -46,9 +47,9 @@ pub(crate) struct Report {
     pub(super) texts: [SourceTexts; 2],
 }
 
-/// A report as plain data.
-#[derive(Debug, Serialize)]
-struct Plain {
+/// A report as JSON.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Form {
     identical: bool,
     program: String,
     from: String,
@@ -67,7 +68,7 @@ struct Plain {
 }
 
 /// A request as plain data.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlainAsked {
     actor: String,
     definition: String,
@@ -79,7 +80,7 @@ struct PlainAsked {
     line: Option<usize>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlainMet {
     #[serde(flatten)]
     asked: PlainAsked,
@@ -87,7 +88,7 @@ struct PlainMet {
     is_answered: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlainFresh {
     #[serde(flatten)]
     asked: PlainAsked,
@@ -95,7 +96,7 @@ struct PlainFresh {
     nearest: Option<PlainAsked>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlainUnused {
     #[serde(flatten)]
     recorded: PlainAsked,
@@ -103,7 +104,7 @@ struct PlainUnused {
     effect: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlainShifted {
     actor: String,
     definition: String,
@@ -113,15 +114,15 @@ struct PlainShifted {
     now: u64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlainHeard {
     turn: u64,
-    kind: &'static str,
+    kind: String,
     text: String,
     failure: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PlainOutput {
     before: Vec<String>,
     now: Vec<String>,
@@ -167,10 +168,7 @@ impl Report {
     }
 
     /// The report as JSON, with members all the way down.
-    ///
-    /// # Errors
-    /// Never, in truth: it has texts and numbers only.
-    pub(crate) fn json(&self) -> Result<Value, CommandError> {
+    pub(crate) fn json(&self) -> Value {
         let [recorded, now] = &self.texts;
         let met = |met: &Met| PlainMet {
             asked: plain(&met.asked, now),
@@ -178,7 +176,7 @@ impl Report {
             is_answered: met.is_answered,
         };
         let (moved, same): (Vec<&Met>, Vec<&Met>) = self.comparison.met.iter().partition(|met| is_moved(met));
-        let plain = Plain {
+        as_form(&Form {
             identical: self.is_same(),
             program: self.program.clone(),
             from: self.address.clone(),
@@ -205,8 +203,7 @@ impl Report {
                 before: self.output.before.clone(),
                 now: self.output.now.clone(),
             },
-        };
-        serde_json::to_value(plain).map_err(|error| CommandError::caused("the report is no JSON", &error))
+        })
     }
 
     fn plain_fresh(&self, fresh: &Fresh) -> PlainFresh {
@@ -493,7 +490,7 @@ fn plain_heard(unheard: &Unheard) -> PlainHeard {
     };
     PlainHeard {
         turn: unheard.heard.turn.number(),
-        kind,
+        kind: kind.to_owned(),
         text,
         failure: unheard.failure.as_ref().map(ToString::to_string),
     }

@@ -5,7 +5,6 @@
 //! Read next: `../command/patch.rs`.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 
 use duet_journal::{Sequence, Store};
@@ -23,6 +22,7 @@ use duet_runtime::state::patches::Patched;
 
 use super::{Session, changed_launch, compile_with, libraries};
 use crate::error::CommandError;
+use crate::launch::Program;
 use crate::render;
 use crate::terminal::Terminal;
 use crate::turn::line;
@@ -65,7 +65,7 @@ impl Session {
     /// read.
     pub(crate) fn changed_text(
         &self,
-        program: &Path,
+        program: Program<'_>,
         request: Asked<'_>,
         terminal: &mut Terminal,
     ) -> Result<ChangedText, CommandError> {

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use crate::command::{amend, answer, fork, goto, resume, stop, undo};
 use crate::error::CommandError;
 use crate::journal::Journal;
+use crate::saying::quoted;
 use crate::verb::Request;
 use crate::world_options::WorldArguments;
 
@@ -111,7 +112,7 @@ impl Act {
             }
             Self::Resume { address } => {
                 let request = read::<resume::Request>(json!({ "address": address }))?;
-                let request = request.within(granted).map_err(refused)?;
+                let request = request.within(granted, false).map_err(refused)?;
                 Deed::of("resume", vec![address], request)
             }
             Self::Stop { address } => {
@@ -125,15 +126,6 @@ impl Act {
 /// Reads a request from its members.
 fn read<R: DeserializeOwned>(members: Json) -> Result<R, CommandError> {
     serde_json::from_value(members).map_err(|error| CommandError::caused("the act is not understood", &error))
-}
-
-/// A word that a shell reads as it is.
-fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./@=:,+%".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

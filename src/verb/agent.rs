@@ -12,7 +12,7 @@ use clap::Command;
 use duet_drivers::host::command::Done;
 use serde_json::{Map, Value as Json, json};
 
-use super::form::{find, handed};
+use super::form::{handed, is_handed};
 use super::project::Project;
 use super::view::View;
 use super::{Request, Row, perform};
@@ -32,7 +32,7 @@ pub(crate) fn answer(request: &Request, journal: &Journal, is_json: bool, stop: 
     let told = report.tell(&View::default());
     let output = if is_json {
         report.json().to_string()
-    } else if find(request.row().name).is_some() {
+    } else if is_handed(request.row().name) {
         handed(&report.json(), told.data.as_str())
     } else {
         told.data.as_str().to_owned()

@@ -14,6 +14,7 @@ use super::log::line::Drawing;
 use super::project::Project;
 use super::view::View;
 use super::{Answers, Errand, Request, find, perform};
+use crate::command::run;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::terminal::Terminal;
@@ -118,6 +119,8 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
     }
     let request = if let Request::Rm(request) = request {
         agreed(*request, &mut project, view)?
+    } else if let Request::Run(request) = request {
+        settled(*request, &mut project, view)?
     } else {
         request
     };
@@ -144,6 +147,24 @@ fn agreed(request: super::rm::Request, project: &mut Project, view: View) -> Res
         return Err(CommandError::problem("nothing is deleted"));
     }
     Ok(super::rm::Request { yes: true, ..request }.into())
+}
+
+/// Asks the person what to do with a program if the run with the name that it is to have is of
+/// another text.
+fn settled(request: run::Request, project: &mut Project, view: View) -> Result<Request, CommandError> {
+    let Some(rival) = run::rival(project, &request)? else {
+        return Ok(request.into());
+    };
+    if !(view.is_watched && io::stdin().is_terminal()) {
+        return Err(rival.refusal());
+    }
+    project.stage()?.message(rival.question());
+    let _ = write!(io::stderr(), "which? [n/r/p] ");
+    let mut answer = String::new();
+    // Whoever closes the input chooses nothing.
+    let _ = io::stdin().read_line(&mut answer);
+    let chosen = rival.chosen(answer.trim(), request);
+    chosen.ok_or_else(|| CommandError::problem("nothing is chosen, so nothing has changed"))
 }
 
 /// Performs a request and shows its report.
@@ -273,7 +294,7 @@ pub(crate) fn execute_errand(errand: Errand, terminal: &mut Terminal) -> Result<
     let request: Request = serde_json::from_value(errand.request)
         .map_err(|error| CommandError::caused("the request is not understood", &error))?;
     let mut project = Project::of(&errand.journal).on(terminal);
-    if errand.is_json || form::find(request.row().name).is_none() {
+    if errand.is_json || !form::is_handed(request.row().name) {
         return show(&request, &mut project, View::default(), errand.is_json);
     }
     let report = perform(&mut project, &request)?;

@@ -20,21 +20,34 @@ pub(crate) struct Forms {
     pub(crate) name: &'static str,
     /// The schema of what the command line prints with `--json`.
     pub(crate) printed: fn() -> Json,
-    /// The schema of what a server hands over.
-    pub(crate) handed: fn() -> Json,
+    /// The schema of what a server hands over; none if it hands over what the verb prints.
+    handed: Option<fn() -> Json>,
 }
 
 macro_rules! forms {
-    ($($module:ident $name:literal $handed:ident)* @line $($line:ident $line_name:literal)*) => {
+    (
+        $($module:ident $name:literal $handed:ident)*
+        @command $($command:ident $command_name:literal)*
+        @line $($line:ident $line_name:literal)*
+        @printed $($printed:ident $printed_name:literal)*
+    ) => {
         /// The forms of all reports.
         pub(crate) static TABLE: &[Forms] = &[$(Forms {
             name: $name,
             printed: schema::<super::$module::Form>,
-            handed: schema::<super::$module::$handed>,
+            handed: Some(schema::<super::$module::$handed>),
+        },)* $(Forms {
+            name: $command_name,
+            printed: schema::<crate::command::$command::Form>,
+            handed: Some(schema::<crate::command::$command::Form>),
         },)* $(Forms {
             name: $line_name,
             printed: schema::<crate::$line::form::Form>,
-            handed: schema::<crate::$line::form::Form>,
+            handed: Some(schema::<crate::$line::form::Form>),
+        },)* $(Forms {
+            name: $printed_name,
+            printed: schema::<crate::$printed::Form>,
+            handed: None,
         },)*];
     };
 }
@@ -56,14 +69,25 @@ forms! {
     transcript "transcript" Form
     runs "runs" Form
     rm "rm" Form
+    stale "stale" Form
+    @command
+    patch "patch"
+    restart "restart"
     @line
     testing "test"
     work "work"
+    @printed
+    rerun "resume"
 }
 
 /// Finds the forms of a verb.
 pub(crate) fn find(name: &str) -> Option<&'static Forms> {
     TABLE.iter().find(|forms| forms.name == name)
+}
+
+/// Says whether a server hands the report of a verb over as JSON.
+pub(crate) fn is_handed(name: &str) -> bool {
+    find(name).is_some_and(|forms| forms.handed.is_some())
 }
 
 /// The schema of a type, in JSON Schema 2020-12.
@@ -73,7 +97,7 @@ fn schema<T: JsonSchema>() -> Json {
 
 /// The schema of what a server's tool returns: the report, beside what a command would print.
 pub(crate) fn of_tool(name: &str) -> Option<Json> {
-    let mut report = (find(name)?.handed)();
+    let mut report = find(name)?.handed?();
     // References begin at the root, where the definitions have to be then.
     let definitions = report.as_object_mut().and_then(|report| report.remove("$defs"));
     report.as_object_mut().and_then(|report| report.remove("$schema"));
@@ -97,7 +121,11 @@ pub(crate) fn of_tool(name: &str) -> Option<Json> {
 /// The maximum length of a report that a server hands over, in bytes; models pay for each.
 const HANDED_BYTES_MAX: usize = 64 << 10;
 
-/// A report for a server: its JSON on the first line, `null` if it is too long, and then its words.
+/// The sign before the JSON of a report, because a run that went on may have printed before; a
+/// terminal shows it as it is.
+const BEGINS: char = '\u{241e}';
+
+/// A report for a server: its JSON on one line, `null` if it is too long, and then its words.
 pub(crate) fn handed(report: &Json, words: &str) -> String {
     let report = report.to_string();
     let report = if report.len() > HANDED_BYTES_MAX {
@@ -105,16 +133,20 @@ pub(crate) fn handed(report: &Json, words: &str) -> String {
     } else {
         &report
     };
-    format!("{report}\n{words}")
+    format!("{BEGINS}{report}\n{words}")
 }
 
-/// Takes what [`handed`] made apart: the report, if it is there, and the words.
-pub(crate) fn taken(output: &str) -> (Option<Json>, &str) {
-    let Some((first, words)) = output.split_once('\n') else {
-        return (None, output);
+/// Takes what [`handed`] made apart: the report, if it is there, and the words, with what was
+/// printed before.
+pub(crate) fn taken(output: &str) -> (Option<Json>, String) {
+    let Some((printed, (first, words))) = output
+        .rsplit_once(BEGINS)
+        .and_then(|(printed, rest)| Some((printed, rest.split_once('\n')?)))
+    else {
+        return (None, output.to_owned());
     };
     let report: Option<Json> = serde_json::from_str(first).ok();
-    (report.filter(|report| !report.is_null()), words)
+    (report.filter(|report| !report.is_null()), format!("{printed}{words}"))
 }
 
 #[cfg(test)]
@@ -126,10 +158,15 @@ mod tests {
     fn what_is_handed_over_is_taken_apart() {
         let report = json!({ "a": "b\nc" });
         let both = handed(&report, "one\ntwo\n");
-        assert_eq!(taken(&both), (Some(report), "one\ntwo\n"));
+        assert_eq!(taken(&both), (Some(report.clone()), "one\ntwo\n".to_owned()));
+        let after = format!("\u{241e}[1]\nprinted\n{both}");
+        assert_eq!(
+            taken(&after),
+            (Some(report), "\u{241e}[1]\nprinted\none\ntwo\n".to_owned())
+        );
         let long = handed(&"x".repeat(HANDED_BYTES_MAX).into(), "words");
-        assert_eq!(taken(&long), (None, "words"));
-        assert_eq!(taken(""), (None, ""));
+        assert_eq!(taken(&long), (None, "words".to_owned()));
+        assert_eq!(taken(""), (None, String::new()));
     }
 
     /// These two print the values of programs.

@@ -8,9 +8,11 @@ use duet_runtime::model::failure::Frame;
 use duet_runtime::model::identity::{ActorId, FiberId};
 use duet_runtime::run::Run;
 use duet_runtime::scheme::{SchemePrograms, StaleClosures, StaleCode};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::form::as_json;
 use super::frames;
 use super::project::Project;
 use super::view::{Told, View};
@@ -79,23 +81,49 @@ fn found_in(run: &mut Run, code: &StaleCode, actor: ActorId) -> Option<Found> {
     is_found.then_some(Found { name, frames, closures })
 }
 
+/// The report as JSON: what each actor has of earlier texts.
+pub(crate) type Form = Vec<FoundForm>;
+
+/// What an actor has of earlier texts.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FoundForm {
+    actor: String,
+    frames: Vec<FrameForm>,
+    closures: Vec<ClosuresForm>,
+}
+
+/// A frame that waits in old code.
+#[derive(Serialize, JsonSchema)]
+struct FrameForm {
+    fiber: u64,
+    frame: String,
+}
+
+/// Closures with old code.
+#[derive(Serialize, JsonSchema)]
+struct ClosuresForm {
+    procedure: String,
+    count: u64,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
         let found = self.found.iter().map(|found| {
-            let frames = found
-                .frames
-                .iter()
-                .map(|(fiber, frame)| json!({ "fiber": fiber.0, "frame": frames::frame(frame, &self.texts) }));
-            let closures = found.closures.iter();
-            json!({
-                "actor": found.name,
-                "frames": frames.collect::<Vec<_>>(),
-                "closures": closures
-                    .map(|one| json!({ "procedure": one.procedure, "count": one.count }))
-                    .collect::<Vec<_>>(),
-            })
+            let frames = found.frames.iter().map(|(fiber, frame)| FrameForm {
+                fiber: fiber.0,
+                frame: frames::frame(frame, &self.texts),
+            });
+            let closures = found.closures.iter().map(|one| ClosuresForm {
+                procedure: one.procedure.clone(),
+                count: one.count as u64,
+            });
+            FoundForm {
+                actor: found.name.clone(),
+                frames: frames.collect(),
+                closures: closures.collect(),
+            }
         });
-        found.collect()
+        as_json(&found.collect::<Form>())
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

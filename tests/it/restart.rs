@@ -205,3 +205,115 @@ fn actors_and_runs_that_have_ended_do_not_begin_anew() {
     assert_eq!(refused.code, 1);
     assert!(refused.errors.contains("ended at turn"), "{}", refused.errors);
 }
+
+/// Calls a tool of a server, and returns the text of the result and whether it failed.
+fn call(desk: &Desk, server: &str, name: &str, arguments: &Value) -> (String, bool) {
+    let params = json!({ "name": name, "arguments": arguments });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let said = desk.feed(server, &format!("{call}\n"));
+    let reply: Value = serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+    let text = reply["result"]["content"][0]["text"].as_str();
+    let text = text.unwrap_or_else(|| panic!("{name}: {reply}"));
+    (text.to_owned(), reply["result"]["isError"] == json!(true))
+}
+
+#[test]
+fn a_client_changes_code_only_if_the_person_allows_it() {
+    let clerk = "(define (clerk name) (await (signal 'go)))
+(register-entity! 'clerk clerk)
+(spawn-entity! 'clerk :config 1)
+(define (greet) \"hello\")
+(await (user-input :prompt \"Who?\"))
+(display (greet))
+";
+    let changed = clerk.replace("hello", "good day");
+    let desk = Desk::new(&[("p.scm", clerk), ("changed.scm", &changed)]);
+    assert_eq!(desk.duet("run p.scm").code, 4);
+    let before = desk.duet("log p").output;
+    let calls = [
+        ("patch", json!({ "address": "p", "program": "changed.scm" }), "greet"),
+        (
+            "restart",
+            json!({ "address": "p", "actor": "main/clerk" }),
+            "clerk 1 began anew",
+        ),
+        ("resume", json!({ "address": "p", "with": "changed.scm" }), "p/main-new"),
+    ];
+    for (name, arguments, _) in &calls {
+        let (text, is_error) = call(&desk, "mcp", name, arguments);
+        assert!(is_error && text.contains("duet mcp --allow-code"), "{name}: {text}");
+    }
+    assert_eq!(desk.duet("log p").output, before);
+    for (name, arguments, expected) in &calls {
+        let (text, is_error) = call(&desk, "mcp --allow-code", name, arguments);
+        assert!(!is_error && text.contains(expected), "{name}: {text}");
+    }
+    for branch in ["p/main", "p/main-new"] {
+        assert_eq!(desk.duet(&format!("answer {branch} Ada")).output, "good day");
+    }
+    let outside = json!({ "address": "p", "program": "/etc/hostname" });
+    let (text, is_error) = call(&desk, "mcp --allow-code", "patch", &outside);
+    assert!(is_error && text.contains("lies outside the folders"), "{text}");
+}
+
+#[test]
+fn a_program_that_takes_texts_is_changed_at_its_prompt() {
+    // `eval` makes a program take texts.
+    let text = "(define (clerk name) (await (signal 'go)))
+(register-entity! 'clerk clerk)
+(spawn-entity! 'clerk :config 1)
+(define (greet) \"hello\")
+(eval '(+ 1 2))
+(await (signal 'end))
+(display (greet))
+";
+    let desk = Desk::new(&[("p.scm", text), ("new.scm", &text.replace("hello", "good day"))]);
+    assert_eq!(desk.duet("run p.scm").code, 4);
+    let said = desk.feed(
+        "repl p",
+        ",patch new.scm\n,restart main/clerk\n,restart clark\n,rerun new.scm\n",
+    );
+    assert!(said.output.contains("changed: greet"), "{said:?}");
+    for expected in [
+        "clerk 1 began anew in p@",
+        "did you mean `clerk`?",
+        "p/main-new begins with new.scm",
+    ] {
+        assert!(said.errors.contains(expected), "{expected}: {}", said.errors);
+    }
+    for branch in ["p/main", "p/main-new"] {
+        assert_eq!(desk.duet(&format!("signal {branch} end")).output, "good day");
+        replays(&desk, branch);
+    }
+    let refused = desk.feed("repl --name s", "(define x 1)\n,patch new.scm\nx\n");
+    assert!(
+        refused.errors.contains("s is a run of the prompt"),
+        "{}",
+        refused.errors
+    );
+    assert_eq!(refused.output, "1\n");
+}
+
+#[test]
+fn a_name_of_a_run_of_another_text_is_refused_with_three_ways() {
+    let text = "(define (greet) \"hello\")\n(await (signal 'end))\n(display (greet))\n";
+    let desk = Desk::new(&[("p.scm", text), ("q r.scm", &text.replace("hello", "good day"))]);
+    assert_eq!(desk.duet("run p.scm --name greeter").code, 4);
+    let said = desk.check("run p.scm --name greeter", 2, "");
+    assert!(
+        said.errors.contains("`duet resume greeter` goes on with it"),
+        "{}",
+        said.errors
+    );
+    let said = desk.with("run --name greeter", "q r.scm");
+    assert_eq!((said.code, said.output.as_str()), (2, ""));
+    for way in [
+        "there is a run greeter already, of another text than q r.scm",
+        "`duet run 'q r.scm' --name greeter-2` begins a run of it",
+        "`duet resume greeter --with 'q r.scm'` runs it from its start",
+        "`duet patch greeter 'q r.scm'` puts it in the place",
+    ] {
+        assert!(said.errors.contains(way), "{way}: {}", said.errors);
+    }
+    assert_eq!(desk.duet("runs").output.matches("greeter").count(), 1);
+}

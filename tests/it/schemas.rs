@@ -30,11 +30,28 @@ const MODEL: &str = "(define (model-text reply) (dictionary-ref reply 'content))
 const DOUBLES: &str = "{\"model/chat\": [<returns {content: \"Good day\", model: \"small\",
   usage: {input_tokens: 3, output_tokens: 2}}>]}";
 
+/// A clerk that waits while the program asks.
+const CLERK: &str = "(define (say . parts) (for-each display parts))
+(define (clerk name)
+  (define count 0)
+  (on-message (order) (say count))
+  (await (user-input :prompt \"Go on?\"))
+  (say 1))
+(register-entity! 'clerk clerk)
+(spawn-entity! 'clerk :config \"ada\")
+(await (user-input :prompt \"Enough?\"))
+";
+
 fn busy() -> Desk {
     let desk = Desk::new(&[
         ("p.scm", &format!("{IMPORTS}{MODEL}{BUSY}")),
         ("f.scm", &format!("{IMPORTS}(display \"begun\") (newline) (car '())\n")),
         ("doubles.txt", DOUBLES),
+        ("clerk.scm", CLERK),
+        (
+            "changed.scm",
+            &CLERK.replace("count 0", "count 1").replace("(say", "(say name"),
+        ),
     ]);
     let said = desk.duet("run p.scm --double doubles.txt");
     assert_eq!(said.code, 4, "{said:?}");
@@ -74,7 +91,17 @@ const LINES: [&str; 24] = [
 #[test]
 fn what_each_command_prints_fits_its_schema() {
     let desk = busy();
-    let lines = LINES.iter().copied().chain(["runs", "work --status", "rm f --yes"]);
+    assert_eq!(desk.duet("run clerk.scm").code, 4);
+    let later = [
+        "runs",
+        "work --status",
+        "rm f --yes",
+        "resume clerk --with changed.scm --dry-run",
+        "patch clerk changed.scm",
+        "stale clerk",
+        "restart clerk main/clerk",
+    ];
+    let lines = LINES.iter().copied().chain(later);
     let mut left: Vec<String> = desk.duet("schema").output.lines().map(str::to_owned).collect();
     // It prints several lines, which `testing.rs` validates.
     left.retain(|name| name != "test");
@@ -139,14 +166,23 @@ fn a_server_hands_over_reports_that_fit_the_schema_of_each_tool() {
         ("why-not", serde_json::json!({ "address": "p", "pattern": "<done _>" })),
         ("when", serde_json::json!({ "pattern": "(list 1)", "address": "p" })),
         ("runs", serde_json::json!({})),
+        (
+            "patch",
+            serde_json::json!({ "address": "clerk", "program": "changed.scm" }),
+        ),
+        ("stale", serde_json::json!({ "address": "clerk" })),
+        // It asks again, so the run goes on in the world before the report comes.
+        ("restart", serde_json::json!({ "address": "clerk", "actor": "clerk" })),
     ];
+    assert_eq!(desk.duet("run clerk.scm").code, 4);
     let listed = desk
         .feed("mcp", &format!("{}\n", ask(0, "tools/list", Value::Null)))
         .output;
     let listed: Value = serde_json::from_str(&listed).unwrap();
     for (name, arguments) in calls {
         let params = serde_json::json!({ "name": name, "arguments": arguments });
-        let said = desk.feed("mcp", &format!("{}\n", ask(1, "tools/call", params))).output;
+        let said = desk.feed("mcp --allow-code", &format!("{}\n", ask(1, "tools/call", params)));
+        let said = said.output;
         let reply: Value = serde_json::from_str(&said).unwrap();
         let structured = &reply["result"]["structuredContent"];
         let tools = listed["result"]["tools"].as_array().unwrap();

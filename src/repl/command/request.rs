@@ -6,7 +6,7 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use super::Command;
-use crate::command::{amend, describe, eval, fork, goto, merge, redo, replay, undo};
+use crate::command::{amend, describe, eval, fork, goto, merge, patch, redo, replay, restart, resume, undo};
 use crate::verb::{Request, branches, diff, explain, facts, log, show, waits, when, why};
 
 /// The number of turns that `,log` lists.
@@ -31,11 +31,7 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
             ..facts::Request::default()
         }
         .into(),
-        Command::Waits => waits::Request {
-            address: here(),
-            ..waits::Request::default()
-        }
-        .into(),
+        Command::Waits => filled(|request: &mut waits::Request| request.address = here()),
         Command::Show(turn) => show::Request {
             address: turn.as_deref().map_or_else(here, at),
         }
@@ -64,6 +60,9 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
             (request.address, request.branches) = (place.to_owned(), vec![name.clone()]);
         }),
         Command::Amend(word, text) => amend::Request::of(turn(word), text.clone()).into(),
+        Command::Patch(program) => patch::Request::of(place.to_owned(), program.into()).into(),
+        Command::Restart(actor) => restart::Request::of(place.to_owned(), actor.clone()).into(),
+        Command::Rerun(program) => resume::Request::with_code(place.to_owned(), program.into()).into(),
         Command::Merge(branch) => filled(|request: &mut merge::Request| {
             (request.from, request.into) = (branch.clone(), here());
         }),

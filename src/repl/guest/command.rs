@@ -133,6 +133,14 @@ fn lacking(owner: &str, terminal: &mut Terminal) -> Evaluated {
 fn is_move(command: &Command) -> bool {
     matches!(
         command,
-        Command::Back(_) | Command::Goto(_) | Command::Amend(..) | Command::Merge(_) | Command::Undo | Command::Redo
+        Command::Back(_)
+            | Command::Goto(_)
+            | Command::Amend(..)
+            | Command::Patch(_)
+            | Command::Restart(_)
+            | Command::Rerun(_)
+            | Command::Merge(_)
+            | Command::Undo
+            | Command::Redo
     )
 }
