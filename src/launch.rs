@@ -501,6 +501,7 @@ mod tests {
             stem: String::new(),
             arguments: Vec::new(),
             workspace: "/some/where".into(),
+            workspace_name: None,
             manifest: Manifest::default(),
             is_folder: false,
             memory_limit: None,
@@ -526,15 +527,18 @@ mod tests {
         };
         let mut expected = LaunchNote {
             workspace: "/some/where".into(),
+            workspace_name: None,
             is_folder: false,
             reach,
         };
         assert_eq!(read_note(note.as_bytes()).as_ref(), Some(&expected));
         let folder = Launch {
             is_folder: true,
+            workspace_name: Some("shop".to_owned()),
             ..launch
         };
         expected.is_folder = true;
+        expected.workspace_name = Some("shop".to_owned());
         let note = folder.note(&folder.fit(options)).expect("a short path");
         assert_eq!(read_note(note.as_bytes()), Some(expected));
     }

@@ -385,7 +385,9 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         let declared = self.orders.options.worked_in.as_ref();
-        let workspace = declared.unwrap_or(&Workspaces::default()).of_run(note.workspace_name.as_deref(), &note.workspace)?;
+        let workspace = declared
+            .unwrap_or(&Workspaces::default())
+            .of_run(note.workspace_name.as_deref(), &note.workspace)?;
         let environment = environment();
         let is_there = |secret: &&String| environment.iter().any(|(name, _)| name.to_str() == Some(secret));
         if let Some(secret) = note.reach.secrets.iter().find(|secret| !is_there(secret)) {

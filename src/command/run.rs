@@ -396,11 +396,14 @@ pub(crate) fn rival(project: &Project, request: &Request) -> Result<Option<Rival
     };
     let journal = project.journal();
     let is_of_file = request.text.is_none() && !request.reads_input();
-    if request.memory || request.detach.is_done() || !is_of_file || journal.require().is_err() {
+    if request.memory || request.detach.is_done() || !is_of_file {
         return Ok(None);
     }
     let run = read_name(name)?;
-    let store = journal.open_to_read()?;
+    // The run that opens or makes the journal says what is wrong with it.
+    let Ok(store) = journal.open_to_read() else {
+        return Ok(None);
+    };
     if !store.has_run(&run)? {
         return Ok(None);
     }

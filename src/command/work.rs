@@ -27,9 +27,9 @@ use crate::world_options::{WorldArguments, WorldOptions};
 /// reach a run that sleeps by its inbox.
 ///
 /// A worker takes a run only if it has what the run needs: its workspace, the secrets that it
-/// names, its provider of models. A run that began with `--workspace-name shop` goes to workers that
-/// declare a directory under this name, wherever they have it. A worker says why it leaves a run to others. Runs of the prompt, and
-/// those that a person has stopped, are nobody's.
+/// names, its provider of models. A run that began with `--workspace-name shop` goes to workers
+/// that declare a directory under this name, wherever they have it. A worker says why it leaves a
+/// run to others. Runs of the prompt, and those that a person has stopped, are nobody's.
 ///
 ///   duet work --concurrency 8
 ///   duet work --run 'review-*' --journal postgres://team@db.example.org/duet

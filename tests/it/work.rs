@@ -105,9 +105,9 @@ fn a_run_that_sleeps_goes_on_at_its_time_and_when_it_is_answered() {
 
 #[test]
 fn a_run_goes_to_a_worker_that_declares_its_workspace() {
-    let reading = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet tools))
+    let reading = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
 (sleep 1500)
-(assert! (record 'read (invoke-tool! 'workspace/read :path \"name\")))";
+(assert! (record 'read (call-tool 'p \"workspace/read\" (dictionary 'path \"name\"))))";
     let desk = Desk::new(&[("p.scm", reading), ("here/name", "here"), ("there/name", "there")]);
     let queued = desk.duet("run p.scm --queue --workspace here --workspace-name shop");
     assert_eq!(queued.code, 0, "{queued:?}");
@@ -120,7 +120,7 @@ fn a_run_goes_to_a_worker_that_declares_its_workspace() {
     let status = desk.duet("work --status");
     assert!(status.output.contains("declares shop"), "{status:?}");
     let facts = desk.duet("facts p").output;
-    assert!(facts.contains("<read \"there\">"), "{facts}");
+    assert!(facts.contains("<read {content: \"there\""), "{facts}");
     worker.running.signal("-TERM");
     worker.code();
     for (line, told) in [

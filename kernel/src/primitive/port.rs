@@ -108,7 +108,9 @@ primitives! {
     };
 
     /// Makes a port that collects bytes for `get-output-bytevector`.
-    "open-output-bytevector" "" [0, 0] (cost::port) => |context, _| Ok(buffer::make(context.heap, flag::OUTPUT, Value::FALSE)?);
+    "open-output-bytevector" "" [0, 0] (cost::port) => |context, _| {
+        Ok(buffer::make(context.heap, flag::OUTPUT, Value::FALSE)?)
+    };
 
     /// Makes a bytevector of the bytes written so far to a port of `open-output-bytevector`.
     /// Fails with `wrong-type` if the argument is not such a port.
