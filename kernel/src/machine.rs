@@ -29,7 +29,7 @@ use crate::code::{CodeSpace, builtin};
 use crate::heap::{HeapFull, Register};
 use crate::value::{Immediate, Value};
 
-pub use inspection::{ParkedFrame, cell_value, parked_frames};
+pub use inspection::{FrameWords, ParkedFrame, cell_value, parked_frames};
 pub use instance::Instance;
 pub(crate) use instance::RelinkError;
 pub use moving::{move_frames, waiting_points};
@@ -186,6 +186,11 @@ impl Machine {
     /// Ends the trace and returns it, if there is one.
     pub fn take_trace(&mut self) -> Option<Box<Trace>> {
         self.trace.take()
+    }
+
+    /// Returns the trace, to say which turn begins or is taken back.
+    pub fn tracing_mut(&mut self) -> Option<&mut Trace> {
+        self.trace.as_deref_mut()
     }
 
     /// Returns the trace so far.

@@ -18,6 +18,7 @@ pub mod first_failure;
 pub mod input;
 pub mod merge;
 pub mod parting;
+pub mod passing;
 pub mod rerun;
 pub mod shadow;
 

@@ -9,6 +9,8 @@
 //! Read next: `scheme/programs.rs`, then `scheme/host.rs`.
 
 mod template;
+mod slice;
+mod traced_turn;
 mod tracing;
 mod actor;
 mod boot;
@@ -48,7 +50,8 @@ pub use frames::{FrameShown, VariableShown};
 pub use moving::MovedFrame;
 pub use profile::Procedure;
 pub use programs::SchemePrograms;
+pub use slice::{Actors, How, Slice, ValueStep, Variable, Wanted};
 pub use source::{Program, ProgramError, Source, SourceRecord, description, texts};
 pub use stale::{StaleClosures, StaleCode};
-pub use tracing::{How, Slice, ValueStep, Wanted};
+pub use traced_turn::{EventSource, TurnToTrace};
 pub use version::Listed;

@@ -6,7 +6,7 @@
 use duet_drivers::text;
 use duet_journal::{Sequence, Store};
 use duet_runtime::model::failure::{Frame, FramePlace};
-use duet_runtime::model::identity::{ActorId, FiberId};
+use duet_runtime::model::identity::{ActorId, Callable, FiberId};
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Run;
 use duet_runtime::run::replay::Snapshots;
@@ -58,13 +58,15 @@ pub(crate) struct Report {
 }
 
 /// A computation: what it is, and its frames.
-struct Computation {
-    actor: ActorId,
+pub(super) struct Computation {
+    pub(super) actor: ActorId,
     /// The actor by role and number.
-    name: String,
+    pub(super) name: String,
     /// The fiber that waits; `None` for the computation that failed.
-    fiber: Option<FiberId>,
-    frames: Vec<FrameShown>,
+    pub(super) fiber: Option<FiberId>,
+    /// The rest of what waits.
+    pub(super) parked: Option<Callable>,
+    pub(super) frames: Vec<FrameShown>,
 }
 
 /// Finds the frames at a turn.
@@ -74,14 +76,30 @@ struct Computation {
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let body = turn::body(&session::record_at(look.store, &place, place.at())?)?;
+    at(look.store, &place, request.fiber)
+}
+
+fn at(store: &dyn Store, place: &Place, fiber: Option<u64>) -> Result<Report, CommandError> {
+    let body = turn::body(&session::record_at(store, place, place.at())?)?;
     let mut report = match failed_actor(&body) {
-        Some(actor) => failed(look.store, &place, actor)?,
-        None => parked(look.store, &place)?,
+        Some(actor) => failed(store, place, actor)?,
+        None => parked(store, place)?,
     };
-    let is_wanted = |one: &Computation| request.fiber.is_none_or(|fiber| one.fiber == Some(FiberId(fiber)));
+    let is_wanted = |one: &Computation| fiber.is_none_or(|fiber| one.fiber == Some(FiberId(fiber)));
     report.found.retain(is_wanted);
     Ok(report)
+}
+
+/// Finds the computations at a turn.
+///
+/// # Errors
+/// As [`perform`].
+pub(super) fn computations(
+    store: &dyn Store,
+    place: &Place,
+    fiber: Option<u64>,
+) -> Result<Vec<Computation>, CommandError> {
+    Ok(at(store, place, fiber)?.found)
 }
 
 impl Report {
@@ -124,6 +142,7 @@ fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, Co
         actor,
         name: name_of(&run, actor),
         fiber: None,
+        parked: None,
         frames: programs.failed_frames().to_vec(),
     };
     Ok(Report {
@@ -147,6 +166,7 @@ fn parked(store: &dyn Store, place: &Place) -> Result<Report, CommandError> {
                 actor,
                 name,
                 fiber: Some(fiber),
+                parked: Some(parked),
                 frames: programs.frames_of(instance, parked),
             });
         }
@@ -163,7 +183,7 @@ fn name_of(run: &Run, actor: ActorId) -> String {
     line::actor(actor, role)
 }
 
-fn fibers(run: &Run) -> Vec<(ActorId, FiberId, duet_runtime::model::identity::Callable)> {
+fn fibers(run: &Run) -> Vec<(ActorId, FiberId, Callable)> {
     let actors = run.state().actors.iter();
     let fibers = actors.flat_map(|(actor, state)| {
         let fibers = state.fibers.iter();
@@ -172,18 +192,13 @@ fn fibers(run: &Run) -> Vec<(ActorId, FiberId, duet_runtime::model::identity::Ca
     fibers.collect()
 }
 
-/// Whether a frame is one that people wrote, or called by name.
-fn is_worth_showing(shown: &FrameShown) -> bool {
-    !shown.variables.is_empty() || !shown.frame.procedure.starts_with('%') && shown.frame.procedure != "?"
-}
-
 fn text_of(computation: &Computation, texts: &SourceTexts) -> String {
     let actor = &computation.name;
     let mut told = match computation.fiber {
         Some(fiber) => format!("{fiber} of {actor}\n"),
         None => format!("{actor} failed\n"),
     };
-    for shown in computation.frames.iter().filter(|shown| is_worth_showing(shown)) {
+    for shown in computation.frames.iter().filter(|shown| shown.is_worth_showing()) {
         told.push_str(&format!("  {}\n", frame(&shown.frame, texts)));
         for variable in &shown.variables {
             let value = variable.value.as_deref().unwrap_or("?");

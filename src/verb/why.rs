@@ -1,8 +1,13 @@
-//! `why`: the turns that led to a fact or to a line of output, back to an input.
+//! `why`: where the values of a fact, a line of output, a call or a variable came from, and the
+//! turns that led to it, back to an input.
 //!
+//! The report begins with what is explained. Below it stand the values in it, each with the
+//! expression that it came from and, further in, what that expression used, across turns, strands
+//! and actors (`why/value.rs`), shorter chains first. Then come the turns, each with its cause.
 //! INVARIANT: each turn caused the one before it in the report.
 //! Read next: `../../runtime/src/history/chain.rs`.
 
+mod doors;
 mod value;
 
 use std::num::NonZeroUsize;
@@ -40,35 +45,59 @@ use crate::turn::line::{Tone, actor, did};
 use crate::value_text::abbreviated;
 use value::Values;
 
-/// Shows the turns that led to a fact, or to a line of output.
+/// Shows where the values of a fact, a line of output, a call or a variable came from.
 ///
 /// The first line has the expression that asserted the fact. The lines below it have the values in
-/// the fact or the line, each with the expression that it came from, and further in the values that
-/// this expression used, down to literals, inputs, and what was there before the turn. Duet finds
-/// them by taking that turn again, of which it follows ten million instructions. Then comes the
-/// turn in which the fact came last, or the line was written. Each line below is the turn that
-/// caused the one above, down to an input of a person or the start of the run. A tool's result
-/// leads back to the turn that called the tool. Duet counts turns in which a fiber only continued,
-/// and leaves them out, and shows the newest 20 of the others, and at most as many values; `--all`
-/// shows more, at most 10000. `--json` has the same turns whole.
+/// it, each with the expression that it came from, and further in the values that this expression
+/// used, down to literals and inputs. A variable, a field or a waiting procedure leads back to the
+/// turn that wrote it, an answer to the arguments of its call, a fact that the program received to
+/// the expression that asserted it; each such line names its turn. Duet finds them by taking the
+/// turn again, and as many turns before it as the values need; it follows ten million instructions
+/// in all, and says so if there are more.
 ///
-/// With `--output N` the pattern is left out: the N-th line that the program displayed is meant,
-/// counted from 1.
+/// Then comes the turn in which the fact came last, or the line was written. Each line below is the
+/// turn that caused the one above, down to an input of a person or the start of the run. A tool's
+/// result leads back to the turn that called the tool. Duet counts turns in which a fiber only
+/// continued, and leaves them out, and shows the newest 20 of the others, and at most as many
+/// values; `--all` shows more, at most 10000. `--json` has the same turns whole.
+///
+/// With `--output`, `--call` or `--variable` the pattern is left out. `--output N` means the N-th
+/// line that the program displayed, counted from 1; `--call N` the N-th call of a tool in the turn
+/// at the address; `--variable NAME` a variable of a procedure that waits there or failed there, as
+/// `duet frames` shows them.
 ///
 ///   duet why '<report _>'
 ///   duet why greeted review@7
 ///   duet why --output 3 review
+///   duet why --call 1 --argument path review@7
+///   duet why --variable total review@12
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
 pub(crate) struct Request {
-    /// The pattern that the fact must match; with `--output`, the address.
+    /// The pattern that the fact must match; with `--output`, `--call` or `--variable`, the
+    /// address.
     pub(crate) pattern: String,
     /// The address of a turn, or of the branch whose newest turn is meant.
     pub(crate) address: Option<String>,
     /// Begins at this line of output.
     #[arg(long, value_name = "N", conflicts_with = "address")]
     output: Option<NonZeroUsize>,
+    /// Begins at this call of a tool in the turn.
+    #[arg(long, value_name = "N", conflicts_with_all = ["address", "output"])]
+    call: Option<NonZeroUsize>,
+    /// Explains only the argument of this name.
+    #[arg(long, value_name = "NAME", requires = "call")]
+    argument: Option<String>,
+    /// Begins at this variable of a procedure that waits or failed.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["address", "output", "call"])]
+    variable: Option<String>,
+    /// Looks only at this frame, counted from 1 at the innermost that `duet frames` shows.
+    #[arg(long, value_name = "N", requires = "variable")]
+    frame: Option<NonZeroUsize>,
+    /// Looks only at this fiber.
+    #[arg(long, value_name = "NUMBER", requires = "variable")]
+    fiber: Option<u64>,
     /// Shows more than the newest turns.
     #[arg(long)]
     all: bool,
@@ -81,6 +110,10 @@ pub(crate) struct Report {
     fact: Option<IOValue>,
     /// The line of output.
     line: Option<String>,
+    call: Option<doors::Call>,
+    variable: Option<doors::Named>,
+    /// The call or the variable in words.
+    head: Option<String>,
     /// The expression that made it, if it is known.
     by: Option<By>,
     /// Where its values came from.
@@ -112,19 +145,48 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let look = project.look()?;
     let most = if request.all { ALL_MAX } else { SHOWN_MAX };
     if let Some(number) = request.output {
+        return of_output(&look, request, number, most);
+    }
+    if let Some(number) = request.call {
         let place = look.resolve_turn(Some(&request.pattern))?;
-        let found = output(&look, &place, number.get())?;
+        let opened = doors::call(&look, &place, number, request.argument.as_deref(), most)?;
         let mut report = Report::nothing(place);
-        if let Some(Line { turn, text, bytes }) = found {
-            report.line = Some(text);
-            let wanted = Wanted::Output(1, bytes);
-            if let Some(explained) = value::explained(&look, &report.place.at_turn(turn), &wanted, most) {
-                report.values = explained.values;
-            }
-            report.lead(&look, turn, most)?;
-        }
+        report.call = Some(opened.what);
+        report.open(&look, opened.head, opened.explained, most)?;
         return Ok(report);
     }
+    if let Some(name) = &request.variable {
+        let place = look.resolve_turn(Some(&request.pattern))?;
+        let sought = doors::Sought {
+            name,
+            frame: request.frame,
+            fiber: request.fiber,
+        };
+        let opened = doors::variable(&look, &place, &sought, most)?;
+        let mut report = Report::nothing(place);
+        report.variable = Some(opened.what);
+        report.open(&look, opened.head, opened.explained, most)?;
+        return Ok(report);
+    }
+    of_fact(&look, request, most)
+}
+
+fn of_output(look: &Look<'_>, request: &Request, number: NonZeroUsize, most: usize) -> Result<Report, CommandError> {
+    let place = look.resolve_turn(Some(&request.pattern))?;
+    let found = output(look, &place, number.get())?;
+    let mut report = Report::nothing(place);
+    if let Some(Line { turn, text, bytes }) = found {
+        report.line = Some(text);
+        let wanted = Wanted::Output(1, bytes);
+        if let Some(explained) = value::explained(look, &report.place.at_turn(turn), &wanted, most)? {
+            report.values = explained.values;
+        }
+        report.lead(look, turn, most)?;
+    }
+    Ok(report)
+}
+
+fn of_fact(look: &Look<'_>, request: &Request, most: usize) -> Result<Report, CommandError> {
     let query = Query::read(&request.pattern)?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let (found, notes) = look.changes(&place, &query, Sought::Last)?;
@@ -133,18 +195,19 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if let Some(Change { sequence, fact, .. }) = found.into_iter().next() {
         report.fact = Some(fact.value());
         let asserts = |action: &Action| matches!(action, Action::Assert(assert) if assert.value == fact);
-        let action = action_of(&look, &report.place, sequence, &asserts);
-        let explained = action.and_then(|action| {
-            let wanted = Wanted::Action(action);
-            value::explained(&look, &report.place.at_turn(sequence), &wanted, most)
-        });
+        let action = action_of(look, &report.place, sequence, &asserts);
+        let place = report.place.at_turn(sequence);
+        let explained = match action {
+            Some(action) => value::explained(look, &place, &Wanted::Action(action), most)?,
+            None => None,
+        };
         // A trace names the call of a procedure that the compiler integrated, not its body.
-        report.by = action.and_then(|action| by(&look, &report.place, sequence, action));
+        report.by = action.and_then(|action| by(look, &report.place, sequence, action));
         if let Some(explained) = explained {
             report.by = report.by.or(explained.by);
             report.values = explained.values;
         }
-        report.lead(&look, sequence, most)?;
+        report.lead(look, sequence, most)?;
     }
     Ok(report)
 }
@@ -263,12 +326,31 @@ impl Report {
             place,
             fact: None,
             line: None,
+            call: None,
+            variable: None,
+            head: None,
             by: None,
             values: Values::default(),
             told: Vec::new(),
             is_cut: false,
             notes: Vec::new(),
         }
+    }
+
+    /// Takes in what explains a call or a variable, and follows the causes of the turn.
+    fn open(
+        &mut self,
+        look: &Look<'_>,
+        head: String,
+        explained: Option<value::Explained>,
+        most: usize,
+    ) -> Result<(), CommandError> {
+        self.head = Some(head);
+        if let Some(explained) = explained {
+            self.by = explained.by;
+            self.values = explained.values;
+        }
+        self.lead(look, self.place.at(), most)
     }
 
     /// Follows the causes of a turn. Turns that only went on are counted and not kept, so memory
@@ -311,6 +393,8 @@ impl Report {
         as_json(&Form {
             fact: self.fact.as_ref().map(payload::as_json),
             line: self.line.clone(),
+            call: self.call.clone(),
+            variable: self.variable.clone(),
             by: self.by.clone(),
             values: self.values.clone(),
             chain: self.told.iter().map(form_of).collect(),
@@ -319,10 +403,11 @@ impl Report {
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
-        let head = match (&self.fact, &self.line) {
-            (Some(fact), _) => abbreviated(fact),
-            (None, Some(line)) => format!("{line:?}"),
-            (None, None) => {
+        let head = match (&self.fact, &self.line, &self.head) {
+            (Some(fact), ..) => abbreviated(fact),
+            (None, Some(line), _) => format!("{line:?}"),
+            (None, None, Some(head)) => duet_drivers::text::line(head).into_owned(),
+            (None, None, None) => {
                 let until = self.place.address(self.place.at());
                 let mut told = Told::data("").say(format!("there was no such fact or line up to {until}"));
                 told.code = ExitCode::FAILED;
@@ -341,7 +426,11 @@ impl Report {
         ));
         let mut told = self.notes.iter().fold(told, |told, note| told.say(note));
         if self.values.is_cut {
-            told = told.say("the turn is too long: Duet followed its values only so far");
+            let since = self.values.since.map(|turn| format!(" back to turn {turn}"));
+            let since = since.unwrap_or_default();
+            told = told.say(format!(
+                "Duet followed the values{since}, and stopped after ten million instructions"
+            ));
         }
         if self.values.left_out > 0 && !self.is_cut {
             return told.say("further values are left out; `--all` shows more");
@@ -412,6 +501,10 @@ pub(crate) struct Form {
     fact: Option<Value>,
     /// The line of output, if one was asked about.
     line: Option<String>,
+    /// The call, if one was asked about.
+    call: Option<doors::Call>,
+    /// The variable, if one was asked about.
+    variable: Option<doors::Named>,
     /// The expression that asserted the fact; null if it is not known. It is
     /// unknown for a displayed line, because a program's output is written when it waits.
     by: Option<By>,

@@ -46,6 +46,10 @@ fn busy() -> Desk {
     let desk = Desk::new(&[
         ("p.scm", &format!("{IMPORTS}{MODEL}{BUSY}")),
         ("f.scm", &format!("{IMPORTS}(display \"begun\") (newline) (car '())\n")),
+        (
+            "g.scm",
+            &format!("{IMPORTS}(define (f sum) (await (signal 'go)) (display sum)) (f 1)\n"),
+        ),
         ("doubles.txt", DOUBLES),
         ("clerk.scm", CLERK),
         (
@@ -57,11 +61,12 @@ fn busy() -> Desk {
     assert_eq!(said.code, 4, "{said:?}");
     assert_eq!(desk.duet("fork p@2 other").code, 0);
     assert_eq!(desk.duet("run f.scm").code, 1);
+    assert_eq!(desk.duet("run g.scm").code, 4);
     desk
 }
 
 /// The lines whose output is validated; the first word is the command.
-const LINES: [&str; 24] = [
+const LINES: [&str; 26] = [
     "log p",
     "log p/other",
     "show p@0",
@@ -79,6 +84,8 @@ const LINES: [&str; 24] = [
     "why lost p",
     "why nothing p",
     "why --output 1 p",
+    "why --call 1 p@1",
+    "why --variable sum g",
     "why-not p gone",
     "when lost p",
     "when lost p --all",

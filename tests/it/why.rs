@@ -88,3 +88,254 @@ fn what_a_library_does_is_no_step() {
         ],
     );
 }
+
+#[test]
+fn a_variable_leads_back_to_the_turn_that_set_it() {
+    let desk = check(
+        "(define count (string-length \"abc\"))
+(set! count (* count 4))
+(sleep 1)
+(sleep 1)
+(display (+ count 1)) (newline)",
+        "why --output 1 p",
+        &[
+            "  13 ← (+ count 1) at p.scm:6",
+            "    12 ← (* count 4) at p.scm:3 in turn 1",
+            "      3 ← (string-length \"abc\") at p.scm:2 in turn 1",
+        ],
+    );
+    let why: Value = serde_json::from_str(&desk.duet("why --output 1 p --json").output).unwrap();
+    let turns: Vec<_> = why["values"]["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["turn"].clone())
+        .collect();
+    assert_eq!(
+        (&turns[1..], &why["values"]["since"]),
+        (&[1.into(), 1.into()][..], &1.into())
+    );
+}
+
+#[test]
+fn a_waiting_procedure_keeps_the_origins_of_its_variables() {
+    check(
+        "(define (late size)
+  (let ((area (* size size)))
+    (sleep 1)
+    (display (- area 1)) (newline)))
+(late (string-length \"abc\"))",
+        "why --output 1 p",
+        &[
+            "  8 ← (- area 1) at p.scm:5",
+            "    9 ← (* size size) at p.scm:3 in turn 1",
+            "      3 ← (string-length \"abc\") at p.scm:6 in turn 1",
+        ],
+    );
+}
+
+#[test]
+fn a_field_leads_back_to_the_turn_that_wrote_it() {
+    check(
+        "(define cells (vector 0 0))
+(define (fill! size) (vector-set! cells 1 (* size 5)))
+(sleep 1)
+(fill! (string-length \"ab\"))
+(sleep 1)
+(display (vector-ref cells 1)) (newline)",
+        "why --output 1 p",
+        &[
+            "  10 ← (vector-ref cells 1) at p.scm:7",
+            "    10 ← (* size 5) at p.scm:3 in turn 2",
+            "      2 ← (string-length \"ab\") at p.scm:5 in turn 2",
+        ],
+    );
+}
+
+#[test]
+fn a_fact_leads_back_to_the_actor_that_asserted_it() {
+    check(
+        "(define (packer size)
+  (assert! (record 'packed (* size 10))))
+(register-entity! 'packer packer)
+(spawn-entity! 'packer :config 4)
+(define fact (await (record 'packed)))
+(display (+ 1 (record-field fact 0))) (newline)",
+        "why --output 1 p",
+        &[
+            "  41 ← (+ 1 (record-field fact 0)) at p.scm:7",
+            "    40 ← (record-field fact 0) at p.scm:7",
+            "      #[packed 40] ← came in with the turn: (await (record 'packed)) at p.scm:6",
+            "        <packed 40> ← passed on by (assert! (record 'packed (* size 10))) at p.scm:3 in turn 2",
+            "          40 ← (* size 10) at p.scm:3 in turn 2",
+            "            4 ← came in with turn 2: (define (packer size) (assert! (record 'packed (* size 10)))) \
+             at p.scm:2",
+            "              4 ← passed on by (spawn-entity! 'packer :config 4) at p.scm:5 in turn 1",
+        ],
+    );
+}
+
+#[test]
+fn a_strand_leads_back_to_what_it_captured() {
+    check(
+        "(import (duet agents))
+(define count 1)
+(define (scale! factor)
+  (sleep 1)
+  (set! count (* count factor)))
+(all-of (lambda () (scale! 100)))
+(display (+ count 1)) (newline)",
+        "why --output 1 p",
+        &[
+            "  101 ← (+ count 1) at p.scm:8",
+            "    100 ← (* count factor) at p.scm:6 in turn 2",
+            "      100 ← literal in (scale! 100) at p.scm:7 in turn 1",
+            "      1 ← literal in (define count 1) at p.scm:3 in turn 1",
+        ],
+    );
+}
+
+#[test]
+fn what_a_failed_turn_wrote_is_no_step() {
+    let desk = Desk::new(&[]);
+    let typed = "(define count (* 2 3))\n(begin (set! count 100) (car 5))\n(display (+ count 1))\n";
+    let said = desk.feed("repl", typed);
+    assert_eq!(said.output, "7", "{said:?}");
+    let told = desk.duet("why --output 1 repl");
+    let found: Vec<&str> = told.output.lines().filter(|line| line.contains('←')).collect();
+    assert_eq!(
+        found,
+        [
+            "  7 ← (+ count 1) at input 4:1",
+            "    6 ← (* 2 3) at input 2:1 in turn 2"
+        ],
+        "{told:?}"
+    );
+}
+
+#[test]
+fn an_answer_leads_back_to_the_arguments_of_its_call() {
+    let desk = reader();
+    let told = desk.duet("why --output 1 p");
+    let found: Vec<&str> = told.output.lines().filter(|line| line.contains('←')).collect();
+    assert_eq!(
+        found,
+        [
+            "  4 ← (string-length (dictionary-ref text 'content)) at p.scm:8",
+            "    \"four\" ← (dictionary-ref text 'content) at p.scm:8",
+            "      {next #f content \"four\" size_bytes 4} ← came in with turn 2: (read-it \".txt\") at p.scm:6",
+            "        \"note.txt\" ← (string-append folder extension) at p.scm:4 in turn 1",
+            "          \".txt\" ← literal in (read-it \".txt\") at p.scm:6 in turn 1",
+            "          \"note\" ← (string-append \"no\" \"te\") at p.scm:2 in turn 1",
+        ],
+        "{told:?}"
+    );
+}
+
+#[test]
+fn an_argument_of_a_call_is_explained() {
+    let desk = reader();
+    let told = desk.duet("why --call 1 --argument path p@1");
+    assert_eq!(
+        told.output,
+        "workspace/read: path = \"note.txt\"
+  by (read-it \".txt\") at p.scm:6
+  \"note.txt\" ← (string-append folder extension) at p.scm:4
+    \".txt\" ← literal in (read-it \".txt\") at p.scm:6
+    \"note\" ← (string-append \"no\" \"te\") at p.scm:2
+p@1 main     call workspace/read note.txt
+  start <boot>
+"
+    );
+    let why: Value = serde_json::from_str(&desk.duet("why --call 1 --argument path p@1 --json").output).unwrap();
+    assert_eq!(
+        (&why["call"]["tool"], &why["call"]["argument"]),
+        (&"workspace/read".into(), &"path".into())
+    );
+    for (question, refusal) in [
+        ("why --call 2 p@1", "turn 1 made 1 call: 1 workspace/read"),
+        ("why --call 1 p@2", "turn 2 made no calls"),
+        (
+            "why --call 1 --argument host p@1",
+            "call 1 of turn 1 has no argument `host`: its arguments are path",
+        ),
+    ] {
+        let said = desk.duet(question);
+        assert!(said.code == 2 && said.errors.contains(refusal), "{question}: {said:?}");
+    }
+}
+
+/// A run that has read a file.
+fn reader() -> Desk {
+    let program = "(define folder (string-append \"no\" \"te\"))
+(define (read-it extension)
+  (let ((name (string-append folder extension)))
+    (call-tool 'reader \"workspace/read\" (dictionary 'path name))))
+(define text (read-it \".txt\"))
+(sleep 1)
+(display (string-length (dictionary-ref text 'content))) (newline)\n";
+    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{program}")), ("note.txt", "four")]);
+    let said = desk.duet("run p.scm --grant workspace/read");
+    assert_eq!((said.code, said.output.as_str()), (0, "4\n"), "{said:?}");
+    desk
+}
+
+#[test]
+fn a_variable_of_a_failed_or_waiting_procedure_is_explained() {
+    let failing = "(define (price item)
+  (let ((unit (* 3 4)))
+    (sleep 1)
+    (/ unit (- (length item) 2))))
+(display \"x\") (newline)
+(display (price (list 1 2)))\n";
+    let waiting = "(define (wait-for limit)
+  (let ((twice (* limit 2)))
+    (await (signal 'never))
+    (display twice)))
+(sleep 1)
+(wait-for (string-length \"abc\"))\n";
+    let desk = Desk::new(&[
+        ("failing.scm", &format!("{IMPORTS}{failing}")),
+        ("waiting.scm", &format!("{IMPORTS}{waiting}")),
+    ]);
+    assert_eq!(desk.duet("run failing.scm").code, 1);
+    let told = desk.duet("why --variable unit failing");
+    let start = "unit = 12 in `price`\n  12 ← (* 3 4) at failing.scm:3 in turn 1\n";
+    assert!(told.output.starts_with(start), "{told:?}");
+    assert_eq!(desk.duet("run waiting.scm").code, 4);
+    let told = desk.duet("why --variable twice waiting");
+    let start = "twice = 6 in `wait-for`\n  6 ← (* limit 2) at waiting.scm:3\n    \
+                 3 ← (string-length \"abc\") at waiting.scm:7\n";
+    assert!(told.output.starts_with(start), "{told:?}");
+    for (question, refusal) in [
+        (
+            "why --variable size waiting",
+            "has a variable `size`: the variables are",
+        ),
+        ("why --variable size --frame 9 waiting", "there is no frame 9"),
+        ("why --variable size waiting@0", "so there is no variable `size`"),
+    ] {
+        let said = desk.duet(question);
+        assert!(said.code == 2 && said.errors.contains(refusal), "{question}: {said:?}");
+    }
+}
+
+#[test]
+fn duet_says_where_it_stopped() {
+    let desk = Desk::new(&[(
+        "p.scm",
+        &format!(
+            "{IMPORTS}(define count (string-length \"abc\"))
+(define (spin n) (if (> n 0) (spin (- n 1)) #t))
+(do ((i 0 (+ i 1))) ((= i 12)) (sleep 1) (spin 600000))
+(display count) (newline)\n"
+        ),
+    )]);
+    assert_eq!(desk.duet("run p.scm").code, 0);
+    let told = desk.duet("why --output 1 p");
+    assert!(told.output.contains("3 ← was there before turn"), "{told:?}");
+    assert!(
+        told.errors.contains("and stopped after ten million instructions"),
+        "{told:?}"
+    );
+}

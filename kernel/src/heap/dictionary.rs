@@ -330,6 +330,12 @@ impl Heap {
         }
     }
 
+    /// The index of the word that holds the value of the entry at `ordinal`.
+    pub(crate) fn table_word(&self, table: Value, ordinal: usize) -> usize {
+        let stride = self.table_stride(table);
+        self.field(table, table::ENTRIES).index() + ordinal * stride + stride
+    }
+
     /// The hash that the table keeps for the entry at `ordinal`.
     pub(crate) fn entry_hash(&self, table: Value, ordinal: usize) -> Value {
         self.field(

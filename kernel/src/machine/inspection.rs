@@ -11,6 +11,17 @@ use crate::value::{Immediate, Value};
 use super::Machine;
 use super::signal::{BacktraceEntry, call_position, entries};
 
+/// Where the registers of a frame stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameWords {
+    /// Nowhere.
+    None,
+    /// From this word of the stack on.
+    Stack(usize),
+    /// From this word of the heap on.
+    Heap(usize),
+}
+
 /// A frame of a continuation.
 #[derive(Clone, Debug)]
 pub struct ParkedFrame {
@@ -22,12 +33,14 @@ pub struct ParkedFrame {
     pub entries: Vec<BacktraceEntry>,
     /// The frame's registers, without those that are gone because it reads them no more.
     pub registers: Vec<Option<Value>>,
+    /// Where the registers stand.
+    pub words: FrameWords,
 }
 
 impl ParkedFrame {
     /// The frame of a return point, without its registers.
     pub fn at(code: &CodeSpace, point: Value) -> Option<Self> {
-        FrameReading { code, live: &AllLive }.frame(point, std::iter::empty())
+        FrameReading { code, live: &AllLive }.frame(point, FrameWords::None, std::iter::empty())
     }
 
     /// Returns a value that the procedure captured.
@@ -86,7 +99,8 @@ impl FrameReading<'_> {
                         return;
                     }
                     let registers = (left - length..left - 1).map(|index| heap.field(segment, index));
-                    frames.extend(self.frame(point, registers));
+                    let words = FrameWords::Heap(segment.index() + 1 + left - length);
+                    frames.extend(self.frame(point, words, registers));
                     left -= length;
                 }
             }
@@ -95,7 +109,7 @@ impl FrameReading<'_> {
     }
 
     /// The frame with this return point and these registers, as far as they are live.
-    fn frame(&self, point: Value, registers: impl Iterator<Item = Value>) -> Option<ParkedFrame> {
+    fn frame(&self, point: Value, words: FrameWords, registers: impl Iterator<Item = Value>) -> Option<ParkedFrame> {
         let position = call_position(self.code, point)?;
         let procedure = self.code.block_at(position)?.name.clone();
         let live = self.live.live_at(point.payload());
@@ -111,6 +125,7 @@ impl FrameReading<'_> {
             registers: registers
                 .map(|(register, value)| is_live(register).then_some(value))
                 .collect(),
+            words,
         })
     }
 }
@@ -143,7 +158,7 @@ impl Machine {
             let point = self.stack[base - 1];
             let first = base - point.detail() as usize;
             let registers = self.stack[first..base - 1].iter().copied();
-            frames.extend(reading.frame(point, registers));
+            frames.extend(reading.frame(point, FrameWords::Stack(first), registers));
             base = first;
         }
         let chain = heap.register(Register::Continuation);

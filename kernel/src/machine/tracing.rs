@@ -12,7 +12,7 @@ mod step;
 
 use std::collections::BTreeMap;
 
-use crate::heap::{Heap, Kind};
+use crate::heap::{Heap, Kind, TableEntry};
 use crate::value::Value;
 
 /// The number of an origin in its trace; 0 stands for none.
@@ -56,7 +56,7 @@ pub struct Origin {
 pub struct Written {
     /// The number of the console's stream.
     pub stream: usize,
-    /// The first byte, counted from the beginning of the trace.
+    /// The first byte, counted from the beginning of the turn.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
@@ -69,10 +69,25 @@ pub struct Written {
 pub struct HostCall {
     /// The number of the primitive.
     pub primitive: u32,
-    /// The call, as an origin.
+    /// The position in the code of the call's instruction.
+    pub position: u32,
+    /// The call, as an origin; that of the procedure around it if it is a tail call.
     pub call: OriginId,
     /// The origins of the arguments and of the parts that they had at the call.
     pub leaves: Vec<OriginId>,
+    /// The arguments and their origins.
+    pub arguments: Vec<(Value, OriginId)>,
+}
+
+/// What a trace knows of one heap.
+#[derive(Debug, Default)]
+struct Shadow {
+    /// The origin of each word.
+    words: Vec<OriginId>,
+    /// The bytes written to each port that is not the console's.
+    ports: BTreeMap<usize, Vec<OriginId>>,
+    /// The collections before the trace.
+    collections: Option<u64>,
 }
 
 /// The maximum of words of an argument whose origins a host call keeps.
@@ -84,12 +99,17 @@ pub struct Trace {
     origins: Vec<Origin>,
     parts: Vec<OriginId>,
     stack: Vec<OriginId>,
-    heap: Vec<OriginId>,
+    /// The heap that computes.
+    heap: Shadow,
+    /// The number of that heap's owner, and the heaps of others.
+    owner: u64,
+    others: BTreeMap<u64, Shadow>,
+    /// The words that the turn has given other origins, with those before, and its ports before.
+    undo: Vec<(usize, OriginId)>,
+    ports_before: BTreeMap<usize, Vec<OriginId>>,
     written: Vec<Written>,
-    /// The bytes written to each stream of the console so far.
+    /// The bytes that the turn has written to each stream of the console so far.
     streamed: [usize; 3],
-    /// The bytes written to each port that is not the console's.
-    ports: BTreeMap<usize, Vec<OriginId>>,
     calls: Vec<HostCall>,
     /// The arguments of the host's call that is not answered yet.
     awaited: Option<Vec<OriginId>>,
@@ -98,8 +118,6 @@ pub struct Trace {
     /// Instructions that may still be traced.
     left: u64,
     is_cut: bool,
-    /// The collections before the trace.
-    collections: u64,
 }
 
 impl Trace {
@@ -116,16 +134,18 @@ impl Trace {
             origins: vec![none],
             parts: Vec::new(),
             stack: Vec::new(),
-            heap: Vec::new(),
+            heap: Shadow::default(),
+            owner: 0,
+            others: BTreeMap::new(),
+            undo: Vec::new(),
+            ports_before: BTreeMap::new(),
             written: Vec::new(),
             streamed: [0; 3],
-            ports: BTreeMap::new(),
             calls: Vec::new(),
             awaited: None,
             scratch: Vec::new(),
             left: instructions_max,
             is_cut: false,
-            collections: 0,
         }
     }
 
@@ -156,6 +176,59 @@ impl Trace {
         &self.calls
     }
 
+    /// Begins a turn on the heap of this owner.
+    pub fn begin_turn(&mut self, owner: u64) {
+        if owner != self.owner {
+            let next = self.others.remove(&owner).unwrap_or_default();
+            let last = std::mem::replace(&mut self.heap, next);
+            self.others.insert(self.owner, last);
+            self.owner = owner;
+        }
+        self.streamed = [0; 3];
+        self.undo.clear();
+        self.ports_before = self.heap.ports.clone();
+        self.stack.clear();
+        self.awaited = None;
+    }
+
+    /// Takes back what the turn has done to the heap.
+    pub fn abort_turn(&mut self) {
+        for (index, id) in std::mem::take(&mut self.undo).into_iter().rev() {
+            set(&mut self.heap.words, index, id);
+        }
+        self.heap.ports = self.ports_before.clone();
+        self.streamed = [0; 3];
+        self.stack.clear();
+        self.awaited = None;
+    }
+
+    /// Forgets the heap, because its owner has another one.
+    pub fn forget_heap(&mut self) {
+        self.heap = Shadow::default();
+        self.undo.clear();
+        self.ports_before.clear();
+    }
+
+    /// Returns the number that the next origin has.
+    pub fn next_id(&self) -> OriginId {
+        self.origins.len() as OriginId
+    }
+
+    /// Returns the number of instructions that may still be traced.
+    pub fn instructions_left(&self) -> u64 {
+        self.left
+    }
+
+    /// Returns the origin of the word of the stack at an index; 0 if nobody knows one.
+    pub fn on_stack(&self, index: usize) -> OriginId {
+        self.stack_word(index)
+    }
+
+    /// Returns the origin of the word of the heap at an index; 0 if nobody knows one.
+    pub fn in_heap(&self, index: usize) -> OriginId {
+        self.heap_word(index)
+    }
+
     /// Returns whether the trace ended before the computation did.
     pub fn is_cut(&self) -> bool {
         self.is_cut
@@ -172,11 +245,8 @@ impl Trace {
     pub(super) fn prepare(&mut self, heap: &mut Heap) {
         let statistics = heap.statistics();
         let collections = statistics.collections_minor + statistics.collections_major;
-        if self.origins.len() == 1 {
-            self.collections = collections;
-        }
         // Words that have moved have no origins any more.
-        self.is_cut |= self.collections != collections;
+        self.is_cut |= *self.heap.collections.get_or_insert(collections) != collections;
         heap.put_off_collections();
     }
 
@@ -208,11 +278,15 @@ impl Trace {
     }
 
     fn heap_word(&self, index: usize) -> OriginId {
-        self.heap.get(index).copied().unwrap_or(0)
+        self.heap.words.get(index).copied().unwrap_or(0)
     }
 
     fn set_heap(&mut self, index: usize, id: OriginId) {
-        set(&mut self.heap, index, id);
+        let before = self.heap_word(index);
+        if before != id {
+            self.undo.push((index, before));
+            set(&mut self.heap.words, index, id);
+        }
     }
 
     /// The origin of a word of the heap, which is found if nobody knows another.
@@ -237,8 +311,21 @@ impl Trace {
         id
     }
 
-    /// The origins of values and of the parts that they have now.
-    fn leaves(&self, heap: &Heap, values: &[(Value, OriginId)]) -> Vec<OriginId> {
+    /// Returns the keys of a dictionary, and its values with their origins.
+    pub fn members(&self, heap: &Heap, dictionary: Value) -> Vec<(Value, (Value, OriginId))> {
+        if !heap.is_kind(dictionary, Kind::Dictionary) {
+            return Vec::new();
+        }
+        let member = |entry: TableEntry| {
+            let word = heap.table_word(dictionary, entry.ordinal);
+            (entry.key, (entry.value, self.heap_word(word)))
+        };
+        entries_of(heap, dictionary).map(member).collect()
+    }
+
+    /// Returns the origins of values and of the parts that they have now, each value with its own
+    /// origin.
+    pub fn leaves(&self, heap: &Heap, values: &[(Value, OriginId)]) -> Vec<OriginId> {
         let mut left: Vec<(Value, OriginId)> = values.iter().rev().copied().collect();
         let mut leaves = Vec::new();
         while let Some((value, id)) = left.pop() {
@@ -249,7 +336,7 @@ impl Trace {
             if words.is_empty() {
                 leaves.push(id);
             }
-            for index in words.rev() {
+            for index in words.into_iter().rev() {
                 let part = heap.word(index);
                 // A part that nobody traced came with the whole.
                 let known = self.heap_word(index);
@@ -267,17 +354,30 @@ struct Place {
     caller: OriginId,
 }
 
-/// The indices of the words that hold the parts of a pair, a vector or a record.
-fn words_of(heap: &Heap, value: Value) -> std::ops::Range<usize> {
+/// The indices of the words that hold the parts of a pair, a vector, a record or a dictionary.
+fn words_of(heap: &Heap, value: Value) -> Vec<usize> {
     let index = if value.is_reference() { value.index() } else { 0 };
     if value.is_pair() {
-        return index..index + 2;
+        return vec![index, index + 1];
     }
     match heap.kind_of(value) {
-        Some(Kind::Vector | Kind::Values) => index + 1..index + 1 + heap.object_length(value),
-        Some(Kind::Record) => index + 2..index + 1 + heap.object_length(value).max(1),
-        _ => 0..0,
+        Some(Kind::Vector | Kind::Values) => (index + 1..index + 1 + heap.object_length(value)).collect(),
+        Some(Kind::Record) => (index + 2..index + 1 + heap.object_length(value).max(1)).collect(),
+        Some(Kind::Dictionary) => {
+            let entries = entries_of(heap, value);
+            entries.map(|entry| heap.table_word(value, entry.ordinal)).collect()
+        }
+        _ => Vec::new(),
     }
+}
+
+/// The first entries of a dictionary.
+fn entries_of(heap: &Heap, dictionary: Value) -> impl Iterator<Item = TableEntry> {
+    let next = |ordinal| heap.table_next(dictionary, ordinal);
+    let entries = std::iter::successors(next(0), move |entry: &TableEntry| {
+        heap.table_next(dictionary, entry.ordinal + 1)
+    });
+    entries.take(LEAVES_MAX)
 }
 
 fn set(shadow: &mut Vec<OriginId>, index: usize, id: OriginId) {

@@ -171,7 +171,7 @@ fn answered_call(source: &Source<'_>, turn: &TurnRecord, at: Sequence) -> Result
     let failed = outcome.as_ref().err();
     let failed = failed.map(|fault| tool_failure(fault).map_or_else(String::new, |failure| failure.kind));
     let made = maker(source, request, at)?;
-    let called = made.and_then(|(turn, wanted)| Some((turn, wanted.tool()?)));
+    let called = made.and_then(|made| Some((made.turn, made.wanted.tool()?)));
     Ok(called.map(|(turn, tool)| Call { turn, tool, failed }))
 }
 
@@ -180,7 +180,7 @@ fn answered_call(source: &Source<'_>, turn: &TurnRecord, at: Sequence) -> Result
 /// # Errors
 /// [`RunError`] if a record cannot be read.
 pub fn called(source: &Source<'_>, request: RequestId, before: Sequence) -> Result<Option<String>, RunError> {
-    Ok(maker(source, request, before)?.and_then(|(_, wanted)| wanted.tool()))
+    Ok(maker(source, request, before)?.and_then(|made| made.wanted.tool()))
 }
 
 /// Finds the turn that made the request which a turn's events answer, and of whom.
@@ -188,7 +188,7 @@ fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Opt
     let Some((request, _)) = answer(turn) else {
         return Ok(None);
     };
-    maker(source, request, before)
+    Ok(maker(source, request, before)?.map(|made| (made.turn, made.wanted)))
 }
 
 /// The first answer that a turn received.
@@ -200,9 +200,17 @@ fn answer(turn: &TurnRecord) -> Option<(RequestId, &Result<IOValue, IOValue>)> {
     })
 }
 
-/// Finds the turn that made a request, and of whom.
+/// The action that made a request.
+pub(super) struct Maker {
+    pub(super) turn: Sequence,
+    /// Its position in the turn.
+    pub(super) action: usize,
+    wanted: Wanted,
+}
+
+/// Finds the action that made a request before a turn.
 #[expect(clippy::wildcard_enum_match_arm, reason = "one kind of action calls a tool")]
-fn maker(source: &Source<'_>, request: RequestId, before: Sequence) -> Result<Option<(Sequence, Wanted)>, RunError> {
+pub(super) fn maker(source: &Source<'_>, request: RequestId, before: Sequence) -> Result<Option<Maker>, RunError> {
     let made = |action: &Action| match action {
         // The effect would copy the payload.
         Action::InvokeTool(call) => (call.request == request).then(|| Wanted::Tool(call.tool.clone())),
@@ -219,8 +227,13 @@ fn maker(source: &Source<'_>, request: RequestId, before: Sequence) -> Result<Op
         let from = Sequence::new(start).map_err(|_| RunError::Full)?;
         for record in source.read(from, end)?.rev() {
             let record = record?;
-            if let Some(wanted) = decode_turn(&record)?.actions.iter().find_map(made) {
-                return Ok(Some((record.header().sequence, wanted)));
+            let turn = decode_turn(&record)?;
+            let found = (0..)
+                .zip(&turn.actions)
+                .find_map(|(at, action)| Some((at, made(action)?)));
+            if let Some((action, wanted)) = found {
+                let turn = record.header().sequence;
+                return Ok(Some(Maker { turn, action, wanted }));
             }
         }
         (end, count) = (start, PORTION.min(count * 2));

@@ -38,6 +38,7 @@ impl SchemePrograms {
         task: Task,
         turn: &mut Activation,
     ) -> Result<Option<End>, Fault> {
+        self.note_task(turn.event());
         if let Task::Evaluate { text, sources } = &task {
             return self.begin_interaction(actor, text, sources, turn);
         }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::{Home, ScopedVariable, UnitVariables, variables_of};
 use duet_kernel::heap::{Heap, RootId};
-use duet_kernel::machine::{NativeMode, ParkedFrame, cell_value, parked_frames};
+use duet_kernel::machine::{FrameWords, NativeMode, OriginId, ParkedFrame, Trace, cell_value, parked_frames};
 use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 
@@ -45,10 +45,32 @@ pub struct FrameShown {
     pub variables: Vec<VariableShown>,
 }
 
+impl FrameShown {
+    /// Says whether the frame is one that people wrote, or called by name.
+    pub fn is_worth_showing(&self) -> bool {
+        !self.variables.is_empty() || !self.frame.procedure.starts_with('%') && self.frame.procedure != "?"
+    }
+}
+
+/// A variable in a trace.
+#[derive(Clone, Debug)]
+pub(super) struct TracedVariable {
+    pub(super) name: String,
+    /// The value as it would be written; `None` if it may be gone.
+    pub(super) value: Option<String>,
+    /// The origins of the value and of its parts; 0 for one that is not known.
+    pub(super) leaves: Vec<OriginId>,
+}
+
+/// The variables of each frame that is worth showing, innermost first.
+pub(super) type TracedFrames = Vec<Vec<TracedVariable>>;
+
 /// The frames of the last computation that failed while somebody watched.
 #[derive(Debug, Default)]
 pub(super) struct FailedFrames {
     frames: Vec<FrameShown>,
+    /// The same, if somebody traced it.
+    pub(super) traced: Option<TracedFrames>,
     /// Whether the failure is still to come, in a turn of its own.
     is_postponed: bool,
 }
@@ -68,6 +90,7 @@ impl SchemePrograms {
     pub fn watch_failures(&mut self) {
         if !self.failed.is_postponed {
             self.failed.frames.clear();
+            self.failed.traced = None;
         }
         self.machine.set_native(NativeMode::Never);
         self.machine.keep_raised_frames(FRAMES_MAX);
@@ -86,7 +109,49 @@ impl SchemePrograms {
         let frames = self.machine.take_raised_frames();
         if !std::mem::replace(&mut self.failed.is_postponed, is_postponed) && !frames.is_empty() {
             self.failed.frames = self.shown(heap, &frames);
+            self.failed.traced = self
+                .machine
+                .tracing()
+                .map(|trace| self.traced_frames(heap, trace, &frames));
         }
+    }
+
+    /// Returns the variables of a computation that an actor has parked, with their origins.
+    pub(super) fn traced_variables(&self, actor: &SchemeActor, trace: &Trace, parked: Callable) -> TracedFrames {
+        let heap = &actor.instance.heap;
+        let (continuation, _) = convert::unpack_parked(heap, heap.root_value(RootId(parked.0)));
+        self.traced_frames(heap, trace, &parked_frames(heap, &self.code, continuation, FRAMES_MAX))
+    }
+
+    fn traced_frames(&self, heap: &Heap, trace: &Trace, frames: &[ParkedFrame]) -> TracedFrames {
+        let mut units = BTreeMap::new();
+        let mut traced = Vec::new();
+        for frame in frames {
+            let scoped = self.variables_at(&mut units, frame.position);
+            let shown = self.shown(heap, std::slice::from_ref(frame));
+            let last = shown.len().saturating_sub(1);
+            for (index, shown) in shown
+                .into_iter()
+                .enumerate()
+                .filter(|(_, shown)| shown.is_worth_showing())
+            {
+                let variables = if index == last { &scoped[..] } else { &[] };
+                let leaves = |name: &str| {
+                    let variable = variables.iter().rfind(|variable| variable.name.as_str() == name);
+                    variable.map_or_else(Vec::new, |variable| leaves_of(heap, trace, frame, variable))
+                };
+                let variables = shown
+                    .variables
+                    .into_iter()
+                    .map(|VariableShown { name, value }| TracedVariable {
+                        leaves: leaves(&name),
+                        name,
+                        value,
+                    });
+                traced.push(variables.collect());
+            }
+        }
+        traced
     }
 
     fn shown(&self, heap: &Heap, frames: &[ParkedFrame]) -> Vec<FrameShown> {
@@ -147,4 +212,35 @@ fn value_of(heap: &Heap, frame: &ParkedFrame, variable: &ScopedVariable) -> Opti
     } else {
         Some(value)
     }
+}
+
+/// The origins of a variable's value and of its parts; 0 for one that is not known.
+fn leaves_of(heap: &Heap, trace: &Trace, frame: &ParkedFrame, variable: &ScopedVariable) -> Vec<OriginId> {
+    let Some(value) = value_of(heap, frame, variable) else {
+        return Vec::new();
+    };
+    let register = |register: usize| match frame.words {
+        FrameWords::None => 0,
+        FrameWords::Stack(first) => trace.on_stack(first + register),
+        FrameWords::Heap(first) => trace.in_heap(first + register),
+    };
+    let (word, id) = match variable.home {
+        Home::Register(index) => {
+            let index = usize::from(index);
+            (frame.registers.get(index).copied().flatten(), register(index))
+        }
+        Home::Captured(index) => {
+            let closure = frame.registers.first().copied().flatten();
+            let word = |closure: Value| closure.index() + 2 + usize::from(index);
+            (
+                frame.captured(heap, index),
+                closure.map_or(0, |closure| trace.in_heap(word(closure))),
+            )
+        }
+    };
+    let id = match word.filter(|_| variable.is_in_cell) {
+        Some(cell) => trace.in_heap(cell.index() + 1),
+        None => id,
+    };
+    trace.leaves(heap, &[(value, id)])
 }

@@ -6,7 +6,6 @@
 //! Read next: `execution.rs`.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -45,6 +44,7 @@ use crate::turn::task::{End, Task};
 use super::actor::SchemeActor;
 use super::frames::FailedFrames;
 use super::source::{ProgramError, Source};
+use super::traced_turn::TracedTurn;
 use super::{convert, host, image_root};
 use std::collections::VecDeque;
 
@@ -55,14 +55,6 @@ pub(super) struct Observation {
     pub(super) units: VecDeque<usize>,
     /// The written form of the value.
     pub(super) shown: Option<String>,
-}
-
-/// The actions that a call of the host has added to the turn.
-#[derive(Clone, Debug)]
-pub(super) struct TracedCall {
-    pub(super) actions: Range<usize>,
-    /// The number of the call in the trace.
-    pub(super) call: usize,
 }
 
 /// The Scheme programs of one run: the main program with all libraries that it needs.
@@ -100,8 +92,8 @@ pub struct SchemePrograms {
     pub(super) versions: Versions,
     /// The frames of failures, while somebody watches.
     pub(super) failed: FailedFrames,
-    /// The actions of each traced call of the host.
-    pub(super) traced_calls: Vec<TracedCall>,
+    /// The turns that are traced.
+    pub(super) traced: Vec<TracedTurn>,
     /// Set while the person wants the current turn to stop.
     pub(super) stop: Arc<AtomicBool>,
     /// The memory in bytes that this process gives to the run.
@@ -154,7 +146,7 @@ impl SchemePrograms {
         let is_as_compiled = self.text_units.is_empty() && self.versions.made == 0 && self.observation.is_none();
         self.profile = None;
         self.failed = FailedFrames::default();
-        self.traced_calls.clear();
+        self.traced.clear();
         self.stop = Arc::default();
         self.run_bytes_max = u64::MAX;
         self.gauge = None;
@@ -222,7 +214,7 @@ impl SchemePrograms {
             templates: LibraryTemplates::default(),
             change: Change::default(),
             versions: Versions::default(),
-            traced_calls: Vec::new(),
+            traced: Vec::new(),
             stop: Arc::default(),
             run_bytes_max: u64::MAX,
             gauge: None,
@@ -351,13 +343,15 @@ impl Programs for SchemePrograms {
 
     fn commit_turn(&mut self, actor: &mut SchemeActor) {
         actor.instance.heap.commit_turn();
-        if actor.instance.heap.is_collection_due() {
+        // A word keeps its place while it is traced.
+        if actor.instance.heap.is_collection_due() && self.machine.tracing().is_none() {
             actor.instance.heap.collect(&mut [], &self.code);
         }
     }
 
     fn abort_turn(&mut self, actor: &mut SchemeActor) {
         self.machine.clear(&mut actor.instance);
+        self.abort_traced();
         actor.instance.heap.abort_turn();
         if let Some(evaluations) = &mut actor.evaluations {
             evaluations.abort_turn();
@@ -415,7 +409,9 @@ impl Programs for SchemePrograms {
     }
 
     fn compact(&mut self, actor: &mut SchemeActor) {
-        actor.instance.heap.compact(&self.code);
+        if self.machine.tracing().is_none() {
+            actor.instance.heap.compact(&self.code);
+        }
     }
 
     fn run(&mut self, actor: &mut SchemeActor, task: Task, turn: &mut Activation) -> End {

@@ -130,6 +130,11 @@ impl Activation {
         (self.turn.actor, self.turn.cause, self.turn.events) = (batch.to, batch.cause, batch.events);
     }
 
+    /// Returns the position of the event whose consequences are in progress.
+    pub(crate) fn event(&self) -> u64 {
+        self.event
+    }
+
     /// Returns the actor whose turn sent the events of this one.
     pub(crate) fn sender(&self) -> Option<ActorId> {
         self.sender

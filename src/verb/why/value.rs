@@ -1,23 +1,41 @@
-//! The expressions, variables and inputs that a value came from, in the turn that made it.
+//! The expressions, variables and inputs that a value came from, in the turn that made it and in
+//! those before.
 //!
-//! INVARIANT: it takes the turn again on a run of its own, which it throws away.
-//! Read next: `../../../runtime/src/scheme/tracing.rs`.
+//! Duet takes the turn again with a trace, on a run of its own that it throws away. A value that
+//! was there before the turn, or came with an event of it, leads further back. Then Duet takes more
+//! turns before it again in one trace, in which each actor's heap keeps its origins from turn to
+//! turn: the turn that last wrote a variable, a field or a waiting frame is then the one that its
+//! origin names, an answer leads to the arguments of its call, and a fact to the expression that
+//! asserted it. The number of turns grows fourfold, or to the turn of the call, until nothing is
+//! open, the run's first turn is reached, or [`INSTRUCTIONS_MAX`] instructions were followed.
+//! INVARIANT: all traces for one question follow at most that many instructions.
+//! Read next: `../../../runtime/src/scheme/slice.rs`.
 
 use duet_journal::Sequence;
+use duet_runtime::history::passing::to_trace;
 use duet_runtime::record::Body;
+use duet_runtime::run::Run;
+use duet_runtime::run::replay::Snapshots;
 use duet_runtime::scheme::{How, SchemePrograms, Slice, ValueStep, Wanted};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{By, FORM_CHARACTERS};
+use crate::error::CommandError;
 use crate::journal::Place;
 use crate::render::SourceTexts;
-use crate::session;
+use crate::session::{self, compiled};
 use crate::turn;
 use crate::verb::project::Look;
 
 /// The maximum length of a value in words.
 const VALUE_CHARACTERS: usize = 60;
+
+/// The maximum number of instructions that Duet follows for one question.
+const INSTRUCTIONS_MAX: u64 = 10_000_000;
+
+/// What taking a turn again counts for, besides its instructions.
+const TURN_INSTRUCTIONS: u64 = 1_000;
 
 /// How a value came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -31,7 +49,9 @@ pub(super) enum Sort {
     Answered,
     /// It came with an event of the turn.
     Input,
-    /// It was there before the turn.
+    /// The expression asserted it or sent it, and a later turn received it.
+    Sent,
+    /// It was there before the first turn that was followed.
     Earlier,
 }
 
@@ -43,6 +63,9 @@ pub(super) struct Step {
     /// The value, as it would be written.
     value: String,
     sort: Sort,
+    /// The turn in which it came to be; for what was there earlier, the first turn that was
+    /// followed.
+    turn: u64,
     /// The expression; null if it is not in a text of the program.
     by: Option<By>,
 }
@@ -54,51 +77,196 @@ pub(super) struct Values {
     pub(super) steps: Vec<Step>,
     /// How many further steps are known and left out.
     pub(super) left_out: usize,
-    /// Whether the turn was longer than what Duet follows of one.
+    /// Whether Duet stopped before it had followed everything, because it follows only so many
+    /// instructions.
     pub(super) is_cut: bool,
+    /// The first turn that was followed; null if none was.
+    pub(super) since: Option<u64>,
+    /// The turn that made what is explained.
+    #[serde(skip)]
+    made: u64,
 }
 
 /// The expression that performed an action, and where its values came from.
 pub(super) struct Explained {
     pub(super) by: Option<By>,
+    pub(super) value: Option<String>,
     pub(super) values: Values,
+    /// The names among which the wanted one is not, if it is none.
+    pub(super) missing: Option<Vec<String>>,
 }
 
-/// Explains a part of the turn at a place, by taking it again; nothing if that is not possible.
-pub(super) fn explained(look: &Look<'_>, place: &Place, wanted: &Wanted, most: usize) -> Option<Explained> {
-    let at = place.at();
-    let record = look.store.closed_at(&place.run, &place.branch, at).ok()??;
-    let Body::Turn(taken) = turn::body(&session::record_at(look.store, place, at).ok()?).ok()? else {
-        return None;
+/// Explains a part of the turn at a place, by taking it and turns before it again; nothing if that
+/// is not possible.
+///
+/// # Errors
+/// If nobody waits for the answer any more.
+pub(super) fn explained(
+    look: &Look<'_>,
+    place: &Place,
+    wanted: &Wanted,
+    most: usize,
+) -> Result<Option<Explained>, CommandError> {
+    let at = place.at().number();
+    let (mut best, mut count, mut left) = (None::<Traced>, 1, INSTRUCTIONS_MAX);
+    let mut first = at;
+    loop {
+        look.go_on()?;
+        let traced = traced(look, place, wanted, &Extent { first, left, most });
+        let Some(Ok(traced)) = traced.transpose() else {
+            break;
+        };
+        left = traced.left;
+        let is_shorter = traced.is_cut && best.is_some();
+        if is_shorter {
+            if let Some(best) = &mut best {
+                best.explained.values.is_cut = true;
+            }
+            break;
+        }
+        let (is_open, before, is_cut) = (traced.is_open, traced.before, traced.is_cut);
+        best = Some(traced);
+        if !is_open || is_cut || first <= 1 {
+            break;
+        }
+        count *= TURNS_GROWTH;
+        let needed = before.map_or(u64::MAX, Sequence::number);
+        first = at.saturating_sub(count - 1).min(needed).max(1);
+    }
+    Ok(best.map(|best| best.explained))
+}
+
+/// How many times more turns are taken again if a value leads further back.
+const TURNS_GROWTH: u64 = 4;
+
+/// The extent of a trace.
+struct Extent {
+    /// The number of the first turn.
+    first: u64,
+    /// How many instructions may be followed.
+    left: u64,
+    most: usize,
+}
+
+/// The result of one trace.
+struct Traced {
+    explained: Explained,
+    is_cut: bool,
+    is_open: bool,
+    /// The turn to which it leads.
+    before: Option<Sequence>,
+    /// How many instructions may still be followed.
+    left: u64,
+}
+
+fn traced(look: &Look<'_>, place: &Place, wanted: &Wanted, extent: &Extent) -> Result<Option<Traced>, CommandError> {
+    let (at, source) = (place.at(), place.source(look.store));
+    let position = |number: u64| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
+    let Some(before) = extent.first.checked_sub(1) else {
+        return Ok(None);
     };
-    let before = Place {
-        turn: Sequence::new(at.number().checked_sub(1)?).ok(),
-        ..place.clone()
+    let pinned = compiled::pinned(look.store, place)?;
+    let mut run = source.restore(Some(position(before)?), pinned.programs, Snapshots::Use)?;
+    let programs = run.programs_mut::<SchemePrograms>();
+    if matches!(wanted, Wanted::Failed(_)) {
+        programs.watch_failures();
+    }
+    programs.begin_trace(extent.left);
+    let mut spent = 0;
+    for number in extent.first..=at.number() {
+        look.go_on()?;
+        spent += TURN_INSTRUCTIONS;
+        let left = run
+            .programs::<SchemePrograms>()
+            .instructions_left()
+            .saturating_sub(spent);
+        if left == 0 && number < at.number() {
+            return Ok(Some(Traced::nothing()));
+        }
+        take(
+            look,
+            place,
+            &mut run,
+            position(number)?,
+            number == at.number() && !wanted.is_after(),
+        )?;
+    }
+    if let Wanted::Parked(actor, ..) = wanted {
+        run.programs_mut::<SchemePrograms>().look_at_traced(*actor);
+    }
+    let programs = run.programs::<SchemePrograms>();
+    let left = programs.instructions_left().saturating_sub(spent);
+    let actors = |actor| run.instance::<SchemePrograms>(actor);
+    let Some(slice) = programs.slice(&actors, wanted, extent.most) else {
+        return Ok(None);
     };
-    let mut run = session::restore(look.store, &before).ok()?;
-    run.programs_mut::<SchemePrograms>().begin_trace();
-    run.take_again(&record).ok()?;
-    let (programs, actor) = run.lend::<SchemePrograms>(taken.actor)?;
-    let slice = programs.slice(actor, wanted, most)?;
     let texts = SourceTexts::of(programs.expander());
-    Some(Explained {
-        by: slice.origin.as_ref().and_then(|origin| By::of(&texts, origin)),
-        values: Values::of(&slice, &texts),
-    })
+    Ok(Some(Traced {
+        is_cut: slice.is_cut,
+        is_open: slice.is_open,
+        before: slice.before,
+        left,
+        explained: Explained {
+            by: slice.origin.as_ref().and_then(|origin| By::of(&texts, origin)),
+            value: slice.value.clone(),
+            values: Values::of(&slice, &texts, (extent.first, at.number())),
+            missing: slice.missing,
+        },
+    }))
+}
+
+/// Takes a turn again; one that is asked about in the middle stays as it is then, a failure
+/// included.
+fn take(look: &Look<'_>, place: &Place, run: &mut Run, at: Sequence, is_left_open: bool) -> Result<(), CommandError> {
+    let source = place.source(look.store);
+    let Body::Turn(turn) = turn::body(&session::record_at(look.store, place, at)?)? else {
+        return Err(CommandError::problem("the record is none of a turn"));
+    };
+    let traced = to_trace(&source, &turn, at)?;
+    run.programs_mut::<SchemePrograms>().begin_traced_turn(traced);
+    if !is_left_open {
+        return Ok(source.repeat(run, at)?);
+    }
+    let record = look.store.closed_at(&place.run, &place.branch, at)?;
+    let record = record.ok_or_else(|| CommandError::problem("the record is missing"))?;
+    Ok(run.take_again(&record)?)
+}
+
+impl Traced {
+    /// A trace that was given up.
+    fn nothing() -> Self {
+        Self {
+            explained: Explained {
+                by: None,
+                value: None,
+                values: Values {
+                    is_cut: true,
+                    ..Values::default()
+                },
+                missing: None,
+            },
+            is_cut: true,
+            is_open: true,
+            before: None,
+            left: 0,
+        }
+    }
 }
 
 impl Values {
-    fn of(slice: &Slice, texts: &SourceTexts) -> Self {
+    fn of(slice: &Slice, texts: &SourceTexts, turns: (u64, u64)) -> Self {
         Self {
             steps: slice.steps.iter().map(|step| Step::of(step, texts)).collect(),
             left_out: slice.left_out,
             is_cut: slice.is_cut,
+            since: Some(turns.0),
+            made: turns.1,
         }
     }
 
     /// The steps in words, each further in than what it led to.
     pub(super) fn text(&self) -> String {
-        self.steps.iter().map(Step::line).collect()
+        self.steps.iter().map(|step| step.line(self.made)).collect()
     }
 }
 
@@ -112,22 +280,29 @@ impl Step {
                 How::Computed => Sort::Computed,
                 How::Answered => Sort::Answered,
                 How::Input => Sort::Input,
+                How::Sent => Sort::Sent,
                 How::Earlier => Sort::Earlier,
             },
+            turn: step.turn.number(),
             by: step.origin.as_ref().and_then(|origin| By::of(texts, origin)),
         }
     }
 
-    fn line(&self) -> String {
+    /// The step in words; `made` is the turn that made what is explained.
+    fn line(&self, made: u64) -> String {
         let indent = "  ".repeat(self.depth.min(20) + 1);
         let line = |text: &str, most| duet_drivers::text::line(&turn::short(text, most)).into_owned();
         let value = line(&self.value, VALUE_CHARACTERS);
+        let is_here = self.turn == made;
         let sort = match self.sort {
-            Sort::Literal => " literal in",
-            Sort::Computed => "",
-            Sort::Answered => " the run's answer to",
-            Sort::Input => " came in with the turn",
-            Sort::Earlier => " was there before the turn",
+            Sort::Literal => " literal in".to_owned(),
+            Sort::Computed => String::new(),
+            Sort::Answered => " the run's answer to".to_owned(),
+            Sort::Input if is_here => " came in with the turn".to_owned(),
+            Sort::Input => format!(" came in with turn {}", self.turn),
+            Sort::Sent => " passed on by".to_owned(),
+            Sort::Earlier if is_here => " was there before the turn".to_owned(),
+            Sort::Earlier => format!(" was there before turn {}", self.turn),
         };
         let by = self.by.as_ref().map(|by| {
             let form = line(&by.form, FORM_CHARACTERS);
@@ -138,6 +313,12 @@ impl Step {
             };
             format!("{joint} {form} at {}:{}", duet_drivers::text::line(&by.source), by.line)
         });
-        format!("{indent}{value} ←{sort}{}\n", by.unwrap_or_default())
+        let turn = match self.sort {
+            Sort::Literal | Sort::Computed | Sort::Answered | Sort::Sent if !is_here => {
+                format!(" in turn {}", self.turn)
+            }
+            Sort::Literal | Sort::Computed | Sort::Answered | Sort::Sent | Sort::Input | Sort::Earlier => String::new(),
+        };
+        format!("{indent}{value} ←{sort}{}{turn}\n", by.unwrap_or_default())
     }
 }

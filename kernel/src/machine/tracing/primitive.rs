@@ -52,7 +52,12 @@ impl Trace {
         self.note_writing(before, heap);
         if let ("get-output-string" | "get-output-bytevector", Some((port, _))) =
             (primitive.name, before.inputs.first())
-            && let Some(written) = self.ports.get(&port.index()).filter(|_| port.is_reference()).cloned()
+            && let Some(written) = self
+                .heap
+                .ports
+                .get(&port.index())
+                .filter(|_| port.is_reference())
+                .cloned()
         {
             return self.made(Sort::Computed, value, at, &written);
         }
@@ -119,7 +124,7 @@ impl Trace {
         }
         let stream = heap.field(port, port::STREAM).as_fixnum();
         let Some(stream @ (1 | 2)) = stream.and_then(|stream| usize::try_from(stream).ok()) else {
-            self.ports.entry(port.index()).or_default().push(origin);
+            self.heap.ports.entry(port.index()).or_default().push(origin);
             return;
         };
         let start = self.streamed[stream];

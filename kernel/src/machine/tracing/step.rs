@@ -312,8 +312,10 @@ impl Trace {
             self.awaited = Some(before.inputs.iter().map(|(_, id)| *id).collect());
             self.calls.push(HostCall {
                 primitive: callee.payload(),
+                position: before.at.position,
                 call,
                 leaves,
+                arguments: before.inputs.clone(),
             });
         }
     }
