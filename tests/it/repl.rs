@@ -475,7 +475,7 @@ fn the_past_is_changed_from_the_prompt() {
     desk.feed("repl --name s", "(define x 1)\n(assert! (record 'job x))\n");
     let said = desk.feed("repl s", ",when job\n,why job\n,replay\n").output;
     let why = "<job 1>\n  by (assert! (record 'job x)) at input 3:1\n  \
-               1 ← was there before the turn: x at input 3:1\ns@3 main     assert <job 1>";
+               1 ← literal in (define x 1) at input 2:1 in turn 2\ns@3 main     assert <job 1>";
     assert!(said.starts_with(&format!("s@3 main     + <job 1>\n{why}")), "{said}");
     assert!(said.ends_with("identical: 3 turns\n"), "{said}");
     assert_eq!(

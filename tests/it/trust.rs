@@ -20,17 +20,18 @@ use duet_runtime::model::codec::Codec;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::record::Genesis;
 
-/// A program that counts until it has snapshots, asserts a fact, keeps a text, and asks.
+/// A program that counts until it has snapshots, asserts a fact, keeps a text, and asks. Each text
+/// comes twice in a row, because a blob may end in the middle of one.
 const COUNTER: &str = r#"(define (count n) (if (> n 0) (count (- n 1))))
-(define kept (string-append "keeps-" "honest"))
-(assert! (record 'said "fact-honest"))
+(define kept (string-append "keeps-" "honest, keeps-" "honest"))
+(assert! (record 'said "fact-honest, fact-honest"))
 (let loop ((turn 0))
   (count 100000)
   (assert! (record 'turn turn))
   (if (< turn 12) (begin (sleep 1) (loop (+ turn 1)))))
 (await (user-input :prompt "Enough?"))
 (display kept)
-(display "literal-honest")
+(display "literal-honest, literal-honest")
 (call-tool 'reader "workspace/read" (dictionary 'path "greeting.txt"))
 "#;
 

@@ -175,6 +175,9 @@ pub(super) const PRIMITIVES: &[(&str, &str, Outcome)] = &[
     ),
     ("%forms", "(%forms \"(car '(1))\" \"p\")", Harmless(PLAIN)),
     ("%data?", "(%data? 'car)", Harmless(PLAIN)),
+    ("%actor?", "(%actor? 1)", Harmless(PLAIN)),
+    ("%facet?", "(%facet? 1)", Harmless(PLAIN)),
+    ("%handle?", "(%handle? 1)", Harmless(PLAIN)),
     (
         "%sandbox",
         "(%sandbox 1 '((scheme base)))",
