@@ -275,7 +275,10 @@ const CALLS: &[(&str, &str)] = &[
         "(%write x (open-output-string))",
     ),
     ("(make-string n #\\space)", "(%port-read (open-input-string x))"),
-    ("(make-string (min n 600000) #\\1)", "(%port-read (open-input-string x))"),
+    (
+        "(make-string (min n 600000) #\\1)",
+        "(%port-read (open-input-string x))",
+    ),
     (
         "(let ((p (open-output-string))) (%write (iota n) p)
         (get-output-string p))",
