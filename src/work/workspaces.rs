@@ -57,7 +57,9 @@ impl Workspaces {
         }
         if !began.is_dir() {
             let began = began.display();
-            return Err(CommandError::problem(format!("its workspace {began} is not on this host")));
+            return Err(CommandError::problem(format!(
+                "its workspace {began} is not on this host"
+            )));
         }
         Ok(began.to_owned())
     }

@@ -125,7 +125,10 @@ fn a_run_goes_to_a_worker_that_declares_its_workspace() {
     worker.code();
     for (line, told) in [
         ("work --workspace shop", "is not NAME=DIR"),
-        ("work --workspace shop=nowhere", "cannot use `nowhere` as the workspace shop"),
+        (
+            "work --workspace shop=nowhere",
+            "cannot use `nowhere` as the workspace shop",
+        ),
         ("work --workspace shop=p.scm", "is no directory"),
         ("work --workspace a/b=here", "is no name of a workspace"),
         ("work --workspace a=here --workspace a=there", "is declared twice"),
