@@ -1,4 +1,5 @@
-//! The changes of a branch's facts, read from the index beside the journal.
+//! The changes of a branch's facts and its turns with calls, read from the index beside the
+//! journal.
 //!
 //! Owns the moment at which the index is opened, made and brought up to date: at each question, for
 //! the branch of the question.
@@ -6,10 +7,11 @@
 //! made in memory and gives the same answers.
 //! It does not know the contents of the index. Read next: `verb/when.rs`.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
-use duet_journal::index::Index;
-use duet_journal::{BranchName, RunId, Store, StoreError};
+use duet_journal::index::{Coverage, Index};
+use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
 use duet_runtime::history::changes::{self, Change, Sought};
 use duet_runtime::run::source::Source;
 
@@ -17,6 +19,14 @@ use crate::error::CommandError;
 use crate::journal::{self, Journal, Place};
 use crate::query::Query;
 use crate::saying::{Way, say};
+
+/// The branch of a question, up to a turn of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Searched<'a> {
+    pub(crate) journal: &'a Journal,
+    pub(crate) store: &'a dyn Store,
+    pub(crate) place: &'a Place,
+}
 
 /// If at least this many turns have to be read, the person gets a message.
 const MANY: u64 = 100_000;
@@ -26,12 +36,35 @@ const MANY: u64 = 100_000;
 /// # Errors
 /// If the journal or the index is damaged.
 pub(crate) fn find(
-    (journal, store): (&Journal, &dyn Store),
-    place: &Place,
+    searched: Searched<'_>,
     query: &Query,
     sought: Sought,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Change>, CommandError> {
+    let (index, coverage) = covered(searched, notes)?;
+    Ok(changes::find(&index, &coverage, query.patterns(), sought)?)
+}
+
+/// Lists the turns up to a place that call a tool or may receive an answer of it.
+///
+/// # Errors
+/// If the journal or the index is damaged.
+pub(crate) fn turns_of_tool(
+    searched: Searched<'_>,
+    tool: &str,
+    notes: &mut Vec<String>,
+) -> Result<BTreeSet<Sequence>, CommandError> {
+    let (index, coverage) = covered(searched, notes)?;
+    let mut turns = changes::turns_of_tool(&index, &coverage, tool)?;
+    // The index may cover more than the place.
+    let end = searched.place.at();
+    turns.split_off(&end.next().unwrap_or(end));
+    Ok(turns)
+}
+
+/// Opens the index, and brings it up to date with the turns up to a place.
+fn covered(searched: Searched<'_>, notes: &mut Vec<String>) -> Result<(Index, Coverage), CommandError> {
+    let Searched { journal, store, place } = searched;
     let source = place.source(store);
     let mut index = match Index::open(journal.path()) {
         Err(StoreError::Io { .. } | StoreError::Database { .. }) => Index::in_memory(),
@@ -46,7 +79,7 @@ pub(crate) fn find(
         notes.push(format!("{turns} turns were read into the index, once"));
     }
     let coverage = changes::cover(&mut index, &source, place.at())?;
-    Ok(changes::find(&index, &coverage, query.patterns(), sought)?)
+    Ok((index, coverage))
 }
 
 /// Describes the first error in the index of a journal, if there is an index: in its database, a

@@ -127,6 +127,45 @@ pub(crate) fn turns<'a>(
     })
 }
 
+/// The maximum number of records between two that are wanted which one read takes along.
+const GAP: u64 = 16;
+
+/// Decodes chosen turns of a branch, in their order, each with its position.
+///
+/// # Errors
+/// Each turn comes with those of its reading.
+pub(crate) fn chosen_turns<'a>(
+    store: &'a dyn Store,
+    branch: (&'a RunId, &'a BranchName),
+    chosen: &'a BTreeSet<Sequence>,
+) -> impl Iterator<Item = Result<(Sequence, TurnRecord), CommandError>> + use<'a> {
+    let mut stretches: Vec<(Sequence, Sequence)> = Vec::new();
+    for at in chosen {
+        match stretches.last_mut() {
+            Some(last) if at.number() - last.1.number() <= GAP => last.1 = *at,
+            Some(_) | None => stretches.push((*at, *at)),
+        }
+    }
+    let records = stretches
+        .into_iter()
+        .flat_map(move |range| Records::oldest_first(store, branch, range));
+    records.filter_map(move |record| {
+        let record = match record {
+            Ok(record) => record,
+            Err(error) => return Some(Err(error)),
+        };
+        let at = record.header().sequence;
+        if !chosen.contains(&at) {
+            return None;
+        }
+        match turn::body(&record) {
+            Ok(Body::Turn(turn)) => Some(Ok((at, turn))),
+            Ok(Body::Genesis(_)) => None,
+            Err(error) => Some(Err(error)),
+        }
+    })
+}
+
 /// Decodes the newest turns of a branch up to a place, at most `count`, each with the time of its
 /// commit in milliseconds since 1970, if the store knows it.
 ///

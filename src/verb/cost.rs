@@ -1,11 +1,11 @@
 //! `cost`: the cost of the language models of a run.
 //!
-//! INVARIANT: only answers that the journal has count.
+//! INVARIANT: only answers that the journal has count; the index beside it names the turns that
+//! have them, and Duet reads no others.
 //! Read next: `../exchange.rs`.
 
 use std::collections::BTreeMap;
 
-use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::TurnRecord;
@@ -20,7 +20,7 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{self, Price, Usage, dollars};
 use crate::journal::Place;
-use crate::records::turns;
+use crate::records::chosen_turns;
 use crate::turn;
 
 /// Adds up what the language models of a run cost.
@@ -59,6 +59,7 @@ struct Costs {
     /// The calls that are not answered.
     asked: BTreeMap<RequestId, Call>,
     rows: BTreeMap<(String, String), Row>,
+    notes: Vec<String>,
 }
 
 /// The report as JSON.
@@ -80,6 +81,7 @@ pub(crate) struct Cost {
 pub(crate) struct Report {
     rows: Vec<((String, String), Row)>,
     total: Row,
+    notes: Vec<String>,
 }
 
 /// Adds up.
@@ -98,6 +100,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     Ok(Report {
         rows: costs.rows.into_iter().collect(),
         total,
+        notes: costs.notes,
     })
 }
 
@@ -117,7 +120,8 @@ impl Report {
     pub(crate) fn tell(&self, _view: &View) -> Told {
         let rows = self.rows.iter();
         let rows = rows.map(|((role, model), row)| line(&format!("{role}, model {model}"), row));
-        Told::data(rows.collect::<String>() + &line("in all", &self.total))
+        let told = Told::data(rows.collect::<String>() + &line("in all", &self.total));
+        self.notes.iter().fold(told, |told, note| told.say(note))
     }
 }
 
@@ -133,9 +137,11 @@ impl Costs {
     /// Counts the turns of a branch up to a place.
     fn of(look: &Look<'_>, place: &Place) -> Result<Self, CommandError> {
         let mut costs = Self::default();
-        for turn in turns(look.store, (&place.run, &place.branch), (Sequence::FIRST, place.at())) {
+        let (chosen, notes) = look.turns_of_tool(place, exchange::TOOL)?;
+        costs.notes = notes;
+        for turn in chosen_turns(look.store, (&place.run, &place.branch), &chosen) {
             look.go_on()?;
-            costs.count(&turn?);
+            costs.count(&turn?.1);
         }
         Ok(costs)
     }

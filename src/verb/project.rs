@@ -4,14 +4,16 @@
 //! The store is opened when it is first needed.
 //! Read next: `../journal.rs`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use duet_journal::index::Index;
-use duet_journal::{Owner, RunId, Store};
+use duet_journal::{Owner, RunId, Sequence, Store};
 use duet_runtime::history::changes::{Change, Sought};
 use preserves::IOValue;
 
+use crate::changes::{self, Searched};
 use crate::error::CommandError;
 use crate::grants::Grants;
 use crate::journal::{Journal, Place};
@@ -22,7 +24,7 @@ use crate::session::serve::Wish;
 use crate::standing::Standings;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
-use crate::{changes, doors, marks};
+use crate::{doors, marks};
 
 /// A journal, opened when it is needed.
 pub(crate) struct Project<'a> {
@@ -235,6 +237,14 @@ impl<'a> Look<'a> {
         self.journal.resolve_turn(self.store, address)
     }
 
+    fn searched<'b>(&'b self, place: &'b Place) -> Searched<'b> {
+        Searched {
+            journal: self.journal,
+            store: self.store,
+            place,
+        }
+    }
+
     /// Finds changes of facts that a query finds, up to a place; with what a person should know
     /// about the search.
     ///
@@ -247,7 +257,22 @@ impl<'a> Look<'a> {
         sought: Sought,
     ) -> Result<(Vec<Change>, Vec<String>), CommandError> {
         let mut notes = Vec::new();
-        let found = changes::find((self.journal, self.store), place, query, sought, &mut notes)?;
+        let found = changes::find(self.searched(place), query, sought, &mut notes)?;
+        Ok((found, notes))
+    }
+
+    /// Lists the turns up to a place that call a tool or may receive an answer of it; with what a
+    /// person should know about the search.
+    ///
+    /// # Errors
+    /// If the journal or the index is damaged.
+    pub(crate) fn turns_of_tool(
+        &self,
+        place: &Place,
+        tool: &str,
+    ) -> Result<(BTreeSet<Sequence>, Vec<String>), CommandError> {
+        let mut notes = Vec::new();
+        let found = changes::turns_of_tool(self.searched(place), tool, &mut notes)?;
         Ok((found, notes))
     }
 

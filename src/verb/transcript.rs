@@ -3,7 +3,8 @@
 //! A call has the whole conversation so far; a later call whose messages begin with those of an
 //! earlier one goes on with it.
 //! INVARIANT: each message appears once, with the turn in which it was first said; one call at a
-//! time is in memory, besides the report.
+//! time is in memory, besides the report. The index beside the journal names the turns that have
+//! calls of models, and Duet reads no others.
 //! Read next: `../exchange.rs`.
 
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use duet_runtime::action::Action;
 use duet_runtime::action::invoke_tool::InvokeTool;
 use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::model::identity::RequestId;
-use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::record::TurnRecord;
 use duet_runtime::run::tool_failure;
 use duet_runtime::state::event::Event;
 use preserves::IOValue;
@@ -27,8 +28,7 @@ use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{self, Usage, content, field, list, text_field};
-use crate::records::Records;
-use crate::turn;
+use crate::records::chosen_turns;
 use crate::value_text::{abbreviated, shown};
 
 /// Shows the conversations of a run with language models.
@@ -53,6 +53,7 @@ pub(crate) struct Request {
 pub(crate) struct Report {
     name: String,
     conversations: Vec<Conversation>,
+    notes: Vec<String>,
 }
 
 /// A conversation.
@@ -116,17 +117,16 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let mut reading = Reading::default();
-    let range = (Sequence::FIRST, place.at());
-    for record in Records::oldest_first(look.store, (&place.run, &place.branch), range) {
+    let (chosen, notes) = look.turns_of_tool(&place, exchange::TOOL)?;
+    for turn in chosen_turns(look.store, (&place.run, &place.branch), &chosen) {
         look.go_on()?;
-        let record = record?;
-        if let Body::Turn(turn) = turn::body(&record)? {
-            reading.read(&turn, record.header().sequence, request.agent.as_deref());
-        }
+        let (at, turn) = turn?;
+        reading.read(&turn, at, request.agent.as_deref());
     }
     Ok(Report {
         name: place.address(place.at()),
         conversations: reading.conversations,
+        notes,
     })
 }
 
@@ -306,6 +306,7 @@ impl Report {
     pub(crate) fn tell(&self, _view: &View) -> Told {
         let texts: Vec<String> = self.conversations.iter().map(Conversation::text).collect();
         let told = Told::data(texts.join("\n"));
+        let told = self.notes.iter().fold(told, |told, note| told.say(note));
         if texts.is_empty() {
             return told.say(format!("no language model was asked up to {}", self.name));
         }

@@ -23,7 +23,7 @@ use crate::store::sqlite::{failed, harden, has_schema};
 const APPLICATION_ID: u32 = 0x4475_6549;
 
 /// The version of the tables and of the terms.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const CREATE: &str = "
 CREATE TABLE lines (

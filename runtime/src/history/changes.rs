@@ -1,25 +1,28 @@
-//! The facts that came and went in every turn of a branch, in an index, so that a query need not
-//! read the turns.
+//! The facts that came and went in every turn of a branch, and the turns with calls of tools, in an
+//! index, so that a query need not read the turns.
 //!
-//! Owns the terms of a change in the index, and the search for a pattern.
+//! Owns the terms of a change and of a tool in the index, and the search for a pattern. A turn that
+//! calls tools or receives their answers files one entry without content under each tool.
 //! INVARIANT: the index has a fact under each term of every pattern that matches it, so a search by
 //! any of these terms misses nothing.
 //! It does not store the index (`duet_journal::index` does) and executes nothing; the records say
 //! what changed (`shadow.rs`).
 //! Read next: `chain.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use duet_journal::Sequence;
 use duet_journal::index::{Coverage, EntryPosition, FiledEntry, Index, MARK_EVERY, Order, Portion, REACH, Term};
 use duet_journal::packed::{Class, View};
 
+use crate::action::Action;
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
-use crate::history::shadow::Shadow;
+use crate::history::shadow::{Changes, Shadow};
 use crate::model::codec::DecodeError;
 use crate::model::identity::ActorId;
 use crate::model::value::Fact;
+use crate::record::TurnRecord;
 use crate::run::error::RunError;
 use crate::run::source::Source;
 
@@ -165,12 +168,50 @@ fn portion(shadow: &mut Shadow, source: &Source<'_>, at: Sequence) -> Result<Por
                 bytes: change.to_bytes(),
             }
         }));
+        entries.extend(calls(record.header().sequence, turn, changes));
         Ok(())
     })?;
     Ok(Portion {
         entries,
         end: (shadow.sequence(), shadow.newest()),
     })
+}
+
+/// The entry of a turn about the tools that it calls or that have answered, if there are any.
+fn calls(sequence: Sequence, turn: &TurnRecord, changes: &Changes) -> Option<FiledEntry> {
+    let called = turn.actions.iter().flat_map(Action::done).filter_map(Action::call);
+    let called = called.map(|call| tool_term(Some(&call.tool)));
+    let answered = changes.answered.iter().map(|tool| tool_term(tool.as_deref()));
+    let terms: BTreeSet<Term> = called.chain(answered).collect();
+    (!terms.is_empty()).then(|| FiledEntry {
+        sequence,
+        terms: terms.into_iter().collect(),
+        bytes: Vec::new(),
+    })
+}
+
+/// The term of the turns with calls of a tool; `None` stands for answers of which the records no
+/// longer say who gave them.
+fn tool_term(tool: Option<&str>) -> Term {
+    match tool {
+        Some(tool) => Term::of(&[b"tool", tool.as_bytes()]),
+        None => Term::of(&[b"any tool"]),
+    }
+}
+
+/// Lists the turns covered that call a tool or may receive an answer of it, in their order.
+///
+/// # Errors
+/// [`RunError::Store`] if the index is damaged.
+pub fn turns_of_tool(index: &Index, coverage: &Coverage, tool: &str) -> Result<BTreeSet<Sequence>, RunError> {
+    let mut turns = BTreeSet::new();
+    for term in [tool_term(Some(tool)), tool_term(None)] {
+        index.find(coverage, term, Order::OldestFirst, |place, _| {
+            turns.insert(place.0);
+            ControlFlow::Continue(())
+        })?;
+    }
+    Ok(turns)
 }
 
 /// The changes that a query asks for.
@@ -260,6 +301,9 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn look_at(&mut self, place: EntryPosition, bytes: &[u8]) -> ControlFlow<()> {
+        if bytes.is_empty() {
+            return ControlFlow::Continue(());
+        }
         let is_all = self.sought == Sought::All;
         if !is_all && self.found.keys().next().is_some_and(|(turn, _)| *turn != place.0) {
             return ControlFlow::Break(());

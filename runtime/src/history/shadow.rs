@@ -22,6 +22,7 @@ use crate::state::RunState;
 use crate::state::draft::{Draft, Lineage};
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
+use crate::state::request::Question;
 
 /// The maximum number of records in one read from the store.
 const PORTION: u64 = 256;
@@ -33,6 +34,8 @@ pub struct Changes {
     pub appeared: Vec<(Fact, ActorId)>,
     /// Facts that disappeared, in the order of their bytes.
     pub disappeared: Vec<Fact>,
+    /// The tools whose answers it received; `None` for an answer to a request that is gone.
+    pub answered: Vec<Option<String>>,
 }
 
 impl Changes {
@@ -126,8 +129,12 @@ impl Shadow {
         };
         let mut draft = Draft::new(state, turn.actor, self.names.clone(), lineage);
         draft.turn = record.header().sequence;
+        let answered = answered(&draft.state, turn);
         let performed = perform(&mut draft, turn);
-        let changes = changes(&draft.state);
+        let changes = Changes {
+            answered,
+            ..changes(&draft.state)
+        };
         self.state = draft.state;
         self.state.commit_turn();
         performed.map_err(RunError::Refused)?;
@@ -149,6 +156,22 @@ impl Shadow {
     pub fn sequence(&self) -> Sequence {
         self.sequence
     }
+}
+
+/// The tools whose answers a turn received.
+fn answered(state: &RunState, turn: &TurnRecord) -> Vec<Option<String>> {
+    let mut answered = Vec::new();
+    for event in &turn.events {
+        let Event::Answered { request, .. } = event else {
+            continue;
+        };
+        match state.requests.get(request).map(|request| &request.question) {
+            None => answered.push(None),
+            Some(Question::Tool { name, .. }) => answered.push(Some(name.clone())),
+            Some(_) => {}
+        }
+    }
+    answered
 }
 
 /// Performs a turn's actions, and the changes that its events make by themselves.

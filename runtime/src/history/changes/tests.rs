@@ -186,6 +186,61 @@ fn an_index_that_says_something_else_is_found_out() {
     assert_eq!(wrong(&doubled), Some(last), "one is there twice");
 }
 
+#[test]
+fn the_turns_of_a_tool_are_those_that_call_it_or_hear_of_it() {
+    let script = "main:
+    yield
+    tool read one 1
+    await-tool one
+    yield
+    tool write two 2
+    await-tool two
+    tool read three 3
+    await-tool three
+    yield";
+    let mut world = World::script(script, &["*"], SnapshotPolicy::NEVER);
+    world.drivers.answers = ["one", "two", "three"]
+        .map(|answer| Ok(answer.to_owned().encode()))
+        .into();
+    world.drive();
+    let (run, main) = (run_id(), branch("main"));
+    let source = Source {
+        store: &world.store,
+        run: &run,
+        branch: &main,
+    };
+    let head = world.run.head().expect("turns were taken").sequence;
+    let mut expected: BTreeMap<String, BTreeSet<Sequence>> = BTreeMap::new();
+    let mut asked = BTreeMap::new();
+    let mut shadow = Shadow::begin(&source.record(Sequence::FIRST).expect("it is there")).expect("it is a run");
+    let note = |record: &Record, turn: &TurnRecord, _: &Changes| {
+        let at = record.header().sequence;
+        for event in &turn.events {
+            if let crate::state::event::Event::Answered { request, .. } = event {
+                let tool: &String = &asked[request];
+                expected.entry(tool.clone()).or_default().insert(at);
+            }
+        }
+        for call in turn.actions.iter().filter_map(Action::call) {
+            asked.insert(call.request, call.tool.clone());
+            expected.entry(call.tool.clone()).or_default().insert(at);
+        }
+        Ok(())
+    };
+    shadow.advance(&source, head, note).expect("the records fit");
+    assert!(
+        expected["read"].len() >= 3 && expected["write"].len() >= 2,
+        "{expected:?}"
+    );
+    let mut index = Index::in_memory().expect("an index");
+    let coverage = cover(&mut index, &source, head).expect("the records fit");
+    for tool in ["read", "write", "other"] {
+        let found = turns_of_tool(&index, &coverage, tool).expect("the index is sound");
+        assert_eq!(found, expected.get(tool).cloned().unwrap_or_default(), "{tool}");
+    }
+    assert_eq!(check(&index, &source).expect("the records fit"), None);
+}
+
 fn atom() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("a".to_owned()),
