@@ -376,7 +376,7 @@ impl Journal {
     }
 
     /// The branch used last, if that is known and it still exists.
-    fn current(&self, store: &dyn Store) -> Option<(RunId, BranchName)> {
+    pub(crate) fn current(&self, store: &dyn Store) -> Option<(RunId, BranchName)> {
         let text = text_beside(&self.current_path());
         // Processes that write at once may leave half a line.
         let (line, _) = text.split_once('\n')?;

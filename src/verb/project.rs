@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use duet_journal::index::Index;
-use duet_journal::{Owner, RunId, Sequence, Store};
+use duet_journal::{BranchName, Owner, RunId, Sequence, Store};
 use duet_runtime::history::changes::{Change, Sought};
 use preserves::IOValue;
 
@@ -235,6 +235,11 @@ impl<'a> Look<'a> {
     /// As [`resolve`](Self::resolve), and if the branch has no such turn.
     pub(crate) fn resolve_turn(&self, address: Option<&str>) -> Result<Place, CommandError> {
         self.journal.resolve_turn(self.store, address)
+    }
+
+    /// The branch that was used last, if that is known.
+    pub(crate) fn current(&self) -> Option<(RunId, BranchName)> {
+        self.journal.current(self.store)
     }
 
     fn searched<'b>(&'b self, place: &'b Place) -> Searched<'b> {

@@ -1,12 +1,12 @@
 //! `runs`: the runs of a journal, and how they stand.
 //!
-//! INVARIANT: a run with several branches stands as its first one does.
+//! INVARIANT: a run with several branches stands as the one does that was used last.
 //! Read next: `../standing.rs`.
 
 use std::path::PathBuf;
 
 use duet_drivers::text;
-use duet_journal::{Head, RunId, Sequence};
+use duet_journal::{BranchName, Head, RunId, Sequence};
 use duet_runtime::run::source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use super::project::{Look, Project};
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{Usage, dollars};
-use crate::journal::FIRST_BRANCH;
+use crate::journal::{self, FIRST_BRANCH};
 use crate::standing::{Found, Rest, Standing, Standings, age};
 use crate::turn::{program_name, short};
 
@@ -29,7 +29,8 @@ use crate::turn::{program_name, short};
 /// `left`, if its process was stopped or has died. A time says for how long it runs, or when its
 /// process was last heard of.
 ///
-/// A run with several branches stands as its first one does; `duet branches RUN` lists them.
+/// A run with several branches stands as the one does that was used last, or has the newest turn:
+/// its name is there, too, unless it is the first branch. `--branches` lists each branch.
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
@@ -37,6 +38,9 @@ pub(crate) struct Request {
     /// Lists at most this many runs, the last by name.
     #[arg(long, value_name = "N")]
     limit: Option<std::num::NonZeroUsize>,
+    /// Lists each branch of a run.
+    #[arg(long)]
+    branches: bool,
     /// Lists only the run of this address, which stands as the branch of the address does.
     #[arg(skip)]
     only: Option<String>,
@@ -52,6 +56,8 @@ pub(crate) struct Report {
 /// A run in the list.
 struct Listed {
     run: RunId,
+    /// The branch that it stands for.
+    branch: BranchName,
     program: String,
     heads: Vec<Head>,
     /// The number of turns of the branch that it stands for.
@@ -73,19 +79,46 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let mut listed = Vec::new();
     if let Some(only) = &request.only {
         let place = look.resolve(Some(only))?;
-        listed.extend(Listed::find(&look, place.run, place.branch.as_str(), &mut standings)?);
+        listed.extend(Listed::find(&look, place.run, &place.branch, &mut standings)?);
         standings.keep();
         return Ok(Report { listed, above });
     }
     let runs = look.store.runs()?;
     let limit = request.limit.map_or(usize::MAX, std::num::NonZeroUsize::get);
     let skipped = runs.len().saturating_sub(limit);
+    let current = look.current();
     for run in runs.into_iter().skip(skipped) {
         look.go_on()?;
-        listed.extend(Listed::find(&look, run, FIRST_BRANCH, &mut standings)?);
+        let mut branches: Vec<BranchName> = look.store.heads(&run)?.into_iter().map(|head| head.branch).collect();
+        if !request.branches {
+            let used = current.as_ref().filter(|current| current.0 == run);
+            branches = match used {
+                Some((_, branch)) => vec![branch.clone()],
+                None => newest(&look, &run, branches)?.into_iter().collect(),
+            };
+        }
+        for branch in branches {
+            listed.extend(Listed::find(&look, run.clone(), &branch, &mut standings)?);
+        }
     }
     standings.keep();
     Ok(Report { listed, above })
+}
+
+/// The branch of a run whose newest turn came last; the first branch if none did.
+fn newest(look: &Look<'_>, run: &RunId, branches: Vec<BranchName>) -> Result<Option<BranchName>, CommandError> {
+    if branches.len() == 1 {
+        return Ok(branches.into_iter().next());
+    }
+    let mut dated = Vec::new();
+    for branch in branches {
+        let head = look.store.head(run, &branch)?;
+        let at = head.map_or(Sequence::FIRST, |head| head.sequence);
+        let times = look.store.times(run, &branch, at..at.next().unwrap_or(at))?;
+        let ms = times.first().and_then(|time| time.ms());
+        dated.push((ms, branch.as_str() == FIRST_BRANCH, branch));
+    }
+    Ok(dated.into_iter().max().map(|(.., branch)| branch))
 }
 
 impl Listed {
@@ -93,11 +126,11 @@ impl Listed {
     fn find(
         look: &Look<'_>,
         run: RunId,
-        branch: &str,
+        branch: &BranchName,
         standings: &mut Standings<'_>,
     ) -> Result<Option<Self>, CommandError> {
         let heads = look.store.heads(&run)?;
-        let first = heads.iter().find(|head| head.branch.as_str() == branch);
+        let first = heads.iter().find(|head| head.branch == *branch);
         let Some(head) = first.or(heads.first()) else {
             return Ok(None);
         };
@@ -108,6 +141,7 @@ impl Listed {
         let (found, since_ms) = standings.found(look.store, &run, head)?;
         Ok(Some(Self {
             run,
+            branch: head.branch.clone(),
             program,
             turns: head.sequence.number(),
             heads,
@@ -171,6 +205,7 @@ impl Listed {
         };
         RunForm {
             run: self.run.to_string(),
+            branch: self.branch.to_string(),
             program: self.program.clone(),
             branches: branches.collect(),
             turns: self.turns,
@@ -196,6 +231,8 @@ pub(crate) type Form = Vec<RunForm>;
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct RunForm {
     run: String,
+    /// The branch for which it stands.
+    branch: String,
     program: String,
     branches: Vec<BranchForm>,
     /// The number of turns of the branch for which it stands.
@@ -258,7 +295,7 @@ impl Report {
         }
         let row = |listed: &Listed| {
             [
-                listed.run.to_string(),
+                journal::name(&listed.run, &listed.branch),
                 text::line(&listed.program).into_owned(),
                 listed.turns.to_string(),
                 listed.cost(),

@@ -571,3 +571,27 @@ fn a_diff_aligns_what_two_branches_ask() {
         (&Value::from("one"), &Value::from("uno"))
     );
 }
+
+#[test]
+fn the_list_of_runs_shows_the_branch_that_goes_on() {
+    let waiting = |said: &str| format!("(display \"{said}\")\n(await (signal 'go))\n");
+    let desk = Desk::new(&[
+        ("p.scm", &waiting("one")),
+        ("q.scm", &waiting("two")),
+        ("other.scm", &waiting("other")),
+    ]);
+    assert_eq!(desk.duet("run p.scm").code, 4);
+    assert_eq!(desk.duet("resume p --with q.scm").code, 4);
+    // Another run is the one that was used last.
+    assert_eq!(desk.duet("run other.scm").code, 4);
+    let names = |line: &str| {
+        let output = desk.duet(line).output;
+        let rows = output.lines().skip(1);
+        rows.filter_map(|row| row.split_whitespace().next().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names("runs"), ["other", "p/main-new"]);
+    assert_eq!(names("runs --branches"), ["other", "p", "p/main-new"]);
+    let json = report(&desk, "runs");
+    assert_eq!((&json[1]["run"], &json[1]["branch"]), (&"p".into(), &"main-new".into()));
+}
