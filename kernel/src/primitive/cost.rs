@@ -373,8 +373,8 @@ pub(crate) fn division(heap: &Heap, a: Value, b: Value) -> u64 {
     } else {
         (length_a - length_b + 1) * length_b
     };
-    // Two integers are made.
-    2 + linear(heap, &[a, b]) + steps / LIMB_STEPS
+    // Two integers are made, however short they are.
+    4 + linear(heap, &[a, b]) + steps / LIMB_STEPS
 }
 
 fn parts_division(heap: &Heap, number: Value) -> u64 {
