@@ -10,7 +10,7 @@
 
 mod branches;
 mod course;
-mod defects;
+pub(crate) mod defects;
 mod plants;
 mod power;
 mod replay;

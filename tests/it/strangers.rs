@@ -6,25 +6,13 @@
 
 use std::path::Path;
 
-/// The rows of the book's table: a test's name and its file.
-fn listed(page: &str) -> Vec<(String, String)> {
-    let rows = page
-        .lines()
-        .skip_while(|line| !line.starts_with("| Kind of case |"))
-        .skip(2);
-    let cell = |text: &str| text.trim().trim_matches('`').to_owned();
-    let row = |line: &str| {
-        let cells: Vec<&str> = line.split('|').collect();
-        (cell(cells[2]), cell(cells[3]))
-    };
-    rows.take_while(|line| line.starts_with('|')).map(row).collect()
-}
+use crate::crash::defects::listed;
 
 #[test]
 fn every_case_of_the_table_has_its_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap();
-    let listed = listed(&read("docs/src/testing.md"));
+    let listed = listed(&read("docs/src/testing.md"), "| Kind of case |");
     assert!(!listed.is_empty());
     for (test, file) in listed {
         if file.ends_with(".scm") {
