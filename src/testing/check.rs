@@ -155,14 +155,17 @@ pub(super) fn shown(value: &IOValue) -> String {
 /// Writes an object that was raised: the kind, the message and the irritants of a condition, or
 /// another object.
 fn raised(error: &IOValue) -> String {
-    let parts: Vec<IOValue> = error.iter().map(IOValue::from).collect();
-    let [kind, message, irritants] = &parts[..] else {
+    // Atoms have no elements, and refuse to list them.
+    let parts = |value: &IOValue| value.as_sequence().map(|parts| parts.map(IOValue::from).collect());
+    let parts_of_error: Vec<IOValue> = parts(error).unwrap_or_default();
+    let [kind, message, irritants] = &parts_of_error[..] else {
         return shown(error);
     };
     let (Some(kind), Some(message)) = (kind.as_symbol(), message.as_string()) else {
         return shown(error);
     };
-    let irritants: Vec<String> = irritants.iter().map(|one| shown(&one.into())).collect();
+    let irritants: Vec<IOValue> = parts(irritants).unwrap_or_default();
+    let irritants: Vec<String> = irritants[..].iter().map(shown).collect();
     format!("{kind}: {message} {}", irritants.join(" "))
         .trim_end()
         .to_owned()

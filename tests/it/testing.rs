@@ -106,6 +106,13 @@ fn a_failure_has_its_place_both_values_and_their_difference() {
         1,
         &["it raised wrong-type: argument 1 of car"],
     );
+    for object in ["'oops", "42", "\"text\""] {
+        check(
+            &format!("(test-equal \"raises\" 1 (raise {object}))"),
+            1,
+            &[&format!("it raised {}\n", object.trim_start_matches('\''))],
+        );
+    }
     check(
         "(test-begin \"two\" 2)\n(test-assert #t)\n(test-end)",
         1,
