@@ -24,6 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use duet_drivers::clock::WorldClock;
+use duet_drivers::world::scripts::SCRIPTING;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store};
 use duet_runtime::run::DriveOutcome;
@@ -203,6 +204,7 @@ impl Testing<'_> {
             double: script.or_else(|| self.options.double.clone()),
             captured: Some(case.captured.clone()),
             is_headless: true,
+            is_scriptable: true,
             clock: if self.is_real_time {
                 WorldClock::default()
             } else {
@@ -211,7 +213,8 @@ impl Testing<'_> {
             ..self.options.clone()
         };
         launch.grant(&options)?;
-        launch.manifest.extend([REPORTED.to_owned()]);
+        let scripting = SCRIPTING.iter().map(|&name| name.to_owned());
+        launch.manifest.extend(scripting.chain([REPORTED.to_owned()]));
         launch.memory_limit = Some(self.memory_limit);
         let Some(journal) = self.journal else {
             let prepared = Prepared::new(&launch, options, terminal)?;

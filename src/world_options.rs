@@ -73,6 +73,8 @@ pub(crate) struct WorldOptions {
     pub(crate) live: Option<Vec<String>>,
     /// Where all output goes, in place of the streams of this process; then there is no input.
     pub(crate) captured: Option<Captured>,
+    /// Whether scripts of the program may answer the calls of tools, and questions.
+    pub(crate) is_scriptable: bool,
     /// The clock that the run sees.
     pub(crate) clock: WorldClock,
     /// The seat of the person at a prompt.
@@ -444,6 +446,7 @@ impl WorldOptions {
             person: if is_alone { Person::Never } else { settings.person },
             secrets: self.secrets_among(&environment()),
             clock: self.clock.clone(),
+            is_scriptable: self.is_scriptable,
             ..settings
         };
         let settings = if let Some(captured) = &self.captured {

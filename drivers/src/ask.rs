@@ -100,6 +100,11 @@ impl Question {
         })
     }
 
+    /// Says whether a value can be an answer: it is one of the choices, if there are any.
+    pub(crate) fn takes(&self, value: &IOValue) -> bool {
+        self.choices.is_empty() || self.choices.iter().any(|choice| choice.value == *value)
+    }
+
     /// Reads a typed line: without choices it is the answer; otherwise it names a choice, or is a
     /// prefix of only one, in upper or lower case.
     ///

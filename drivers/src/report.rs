@@ -62,6 +62,8 @@ pub(crate) enum Report {
     },
     /// The effect gets no answer, because the person has left the question open (end of file).
     Unanswered { key: String, request: RequestId },
+    /// Something that answers no effect.
+    Unasked(Input),
     /// The person wants the run to stop.
     Interrupt,
     /// Whoever waits for an input should look elsewhere.

@@ -34,6 +34,7 @@ use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::waker::{Stop, Waker};
 use happening::Due;
 pub use happening::Happening;
+use scripts::{Called, Scripts};
 pub use settings::{Person, Settings};
 
 /// The answer to a request for approval without a person.
@@ -75,6 +76,7 @@ pub struct World {
     door: Option<Door>,
     /// The clients of a server.
     guests: Guests,
+    scripts: Scripts,
     /// `None` only while the world is being dropped.
     engine: Option<Engine>,
 }
@@ -162,6 +164,7 @@ impl World {
             name: Arc::default(),
             door: None,
             guests: Guests::default(),
+            scripts: Scripts::new(settings.is_scriptable),
             engine: Some(engine),
         })
     }
@@ -173,7 +176,8 @@ impl World {
 
     /// Says whether an effect in progress can still answer.
     pub fn is_expecting(&self) -> bool {
-        !(self.open.is_empty() && self.orphans.is_empty()) || self.guests.is_open
+        // The program itself answers a scripted call, or else nobody does.
+        self.open.len() > self.scripts.count() || !self.orphans.is_empty() || self.guests.is_open
     }
 
     /// Says whether the reader of standard output has closed it, as `| head` does; the run then
@@ -196,13 +200,16 @@ impl World {
         match kind {
             EffectKind::Tool { name, payload } => {
                 if self.begin(request, &key) {
-                    self.call(Order {
+                    let order = Order {
                         request,
                         key,
                         asking,
                         name,
                         payload,
-                    });
+                    };
+                    if let Some(order) = self.direct(order) {
+                        self.call(order);
+                    }
                 }
             }
             EffectKind::Proceed { note, contents } => self.proceed(request, &key, UndoNote { note, contents }),
@@ -334,6 +341,9 @@ impl World {
             )),
             None => {}
         }
+        if self.direct_question(request, &key, &question, Called::question(prompt, approves)) {
+            return;
+        }
         let pending = |key| PendingRead {
             request,
             key,
@@ -372,6 +382,7 @@ impl World {
     /// Drops the pending reads and the acknowledgement of a request.
     fn forget(&mut self, request: RequestId) {
         self.acknowledgements.remove(&request);
+        self.scripts.forget(request);
         self.timers.stop(request);
         self.input.stream.forget(request);
         if let AnswerSource::On(terminal) = &self.person {
@@ -389,6 +400,7 @@ impl World {
         match self.without_secrets(report) {
             Report::Interrupt => self.stop.take().then_some(Input::Interrupt),
             Report::Wake => None,
+            Report::Unasked(input) => Some(input),
             Report::Asked(request) => {
                 self.asked.push_back(request);
                 None
@@ -448,7 +460,7 @@ impl World {
                     }
                 }
             },
-            Report::Unanswered { .. } | Report::Interrupt | Report::Wake => report,
+            Report::Unanswered { .. } | Report::Interrupt | Report::Wake | Report::Unasked(_) => report,
             Report::Asked(_) | Report::Visit(_) => report,
         }
     }
@@ -468,6 +480,7 @@ impl World {
         if is_open {
             self.open.remove(&request);
             self.acknowledgements.remove(&request);
+            self.scripts.forget(request);
         }
         is_open
     }
@@ -561,6 +574,7 @@ impl LazyInput {
 mod due;
 mod happening;
 mod interruptions;
+pub mod scripts;
 mod servers;
 mod settings;
 mod visitors;

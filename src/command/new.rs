@@ -107,7 +107,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     write(name, &kind)?;
     let run = format!("duet run {name}{}", kind.words.replace("@NAME@", name));
-    let test = format!("duet run {name}/{name}-test.scm");
+    let test = format!("duet test {name}");
     let ways = if kind.program.is_some() {
         format!("`{run}` runs it, `{test}` runs its tests")
     } else {
@@ -184,7 +184,7 @@ fn readme(kind: &Kind) -> String {
     let what = if kind.program.is_some() { "it" } else { "its tests" };
     format!(
         "# @NAME@\n\n{}\n\n```sh\nduet run @NAME@{}    # from the folder above: runs {what}\n\
-         duet run @NAME@/@NAME@-test.scm    # runs its tests\n\
+         duet test @NAME@    # runs its tests\n\
          duet log    # the turns of the last run\n```\n",
         kind.what, kind.words
     )

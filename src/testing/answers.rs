@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use duet_drivers::tool::double::{Answered, Doubles, without, written};
+use duet_drivers::world::scripts;
 use duet_runtime::driver::EffectKind;
 use duet_runtime::record::key::Ledger;
 use duet_runtime::run::tool_failure;
@@ -15,7 +16,7 @@ use duet_runtime::run::tool_failure;
 use crate::error::CommandError;
 
 /// The beginnings of the names of tools whose answers the test and the files beside it determine.
-const OWN: [&str; 3] = ["clock/", "workspace/", "environment/"];
+const OWN: [&str; 4] = ["clock/", "workspace/", "environment/", "test/"];
 
 /// Whether the answers of a tool are recorded.
 pub(crate) fn is_recorded(tool: &str) -> bool {
@@ -61,8 +62,9 @@ pub(super) fn read(test: &Path, live: &[String]) -> Result<Option<Recorded>, Com
 }
 
 /// Returns the calls of tools that received an answer, in their order, without those that are never
-/// recorded.
+/// recorded, or that a script of the test answers.
 pub(crate) fn answered(ledger: &Ledger) -> Vec<Answered> {
+    let scripted = scripted(ledger);
     let calls = ledger.answered().into_iter().filter_map(|(asked, outcome)| {
         let EffectKind::Tool { name, .. } = &asked.question else {
             return None;
@@ -71,13 +73,25 @@ pub(crate) fn answered(ledger: &Ledger) -> Vec<Answered> {
             Ok(value) => Ok(value.clone()),
             Err(fault) => Err(tool_failure(fault)?),
         };
-        is_recorded(name).then(|| Answered {
+        let is_scripted = scripted.iter().any(|pattern| scripts::names(pattern, name));
+        (is_recorded(name) && !is_scripted).then(|| Answered {
             tool: name.clone(),
             asking: asked.key.asking(),
             outcome,
         })
     });
     calls.collect()
+}
+
+/// The names and patterns of the tools that scripts of the test answer.
+fn scripted(ledger: &Ledger) -> Vec<String> {
+    let calls = ledger.asked.iter().filter_map(|asked| {
+        let EffectKind::Tool { name, payload } = &asked.question else {
+            return None;
+        };
+        scripts::scripted_by(name, payload)
+    });
+    calls.flatten().collect()
 }
 
 /// Writes the answers that a test received, or removes the file if there are none.

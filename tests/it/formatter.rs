@@ -119,11 +119,15 @@ fn every_kind_of_project_runs_passes_its_tests_and_is_formatted() {
     ] {
         let desk = Desk::new(&[]);
         let said = desk.check(&format!("new thing {kind}"), 0, "");
-        assert!(said.errors.contains("duet run thing/thing-test.scm"), "{}", said.errors);
+        assert!(
+            said.errors.contains("`duet test thing` runs its tests"),
+            "{}",
+            said.errors
+        );
         let said = desk.duet(run);
         assert_eq!(said.code, 0, "{kind}: {}", said.errors);
         assert!(said.output.starts_with(output), "{kind}: {}", said.output);
-        let said = desk.duet("run thing/thing-test.scm");
+        let said = desk.duet("test thing");
         assert_eq!(said.code, 0, "{kind}: {}{}", said.output, said.errors);
         desk.check("fmt --check", 0, "");
         assert_eq!(text(&desk, "thing/README.md").lines().count(), 9, "{kind}");

@@ -92,6 +92,7 @@ mod review;
 mod rights;
 mod serve;
 mod schemas;
+mod scripts;
 mod server_kill;
 mod sessions;
 mod shorthand;

@@ -41,6 +41,7 @@ fn world(root: &TempDir) -> World {
     let tool = Run::new(workspace, environment(), PathBuf::from(env!("CARGO_BIN_EXE_duet")));
     let settings = Settings {
         person: Person::Never,
+        is_scriptable: false,
         is_interruptible: false,
         ..Settings::standard(Registry::default().with(tool), Prepared::default())
     };

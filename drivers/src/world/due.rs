@@ -83,10 +83,11 @@ impl World {
         self.ahead = arrived.ok();
     }
 
-    /// Moves the virtual clock to the earliest deadline, if nothing is under way but timers; else
-    /// waits for a report, and no time passes.
+    /// Moves the virtual clock to the earliest deadline, if nothing is under way but timers and
+    /// calls that the program answers itself; else waits for a report, and no time passes.
     fn wait_virtually(&mut self) {
-        let is_idle = self.open.len() == self.timers.count() && self.orphans.is_empty() && !self.guests.is_open;
+        let waiting = self.timers.count() + self.scripts.count();
+        let is_idle = self.open.len() == waiting && self.orphans.is_empty() && !self.guests.is_open;
         match self.timers.earliest_ms().filter(|_| is_idle) {
             Some(at_ms) => self.clock.move_to(at_ms),
             // `self` holds a sender, so that the channel cannot have ended.

@@ -30,6 +30,8 @@ pub struct Settings {
     pub prepared: Prepared,
     /// The clock of timers and reports.
     pub clock: WorldClock,
+    /// Whether scripts of the program may answer calls and questions.
+    pub is_scriptable: bool,
     /// Whether Ctrl-C becomes `Input::Interrupt` instead of ending the process.
     pub is_interruptible: bool,
 }
@@ -73,6 +75,7 @@ impl Settings {
             secrets: Secrets::default(),
             prepared,
             clock: WorldClock::default(),
+            is_scriptable: false,
             is_interruptible: true,
         }
     }

@@ -87,6 +87,7 @@ fn settings(errors: &Tape, person: Person) -> Settings {
         secrets: Secrets::default(),
         prepared: Prepared::default(),
         clock: WorldClock::default(),
+        is_scriptable: false,
         is_interruptible: false,
     }
 }

@@ -110,6 +110,7 @@ impl Driven {
             secrets: Secrets::default(),
             clock: duet_drivers::clock::WorldClock::default(),
             prepared: Prepared::default(),
+            is_scriptable: false,
             is_interruptible: false,
         })
     }

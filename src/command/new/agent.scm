@@ -6,8 +6,5 @@
   (let ((words (cdr (command-line))))
     (if (null? words) "How long is the word Scheme?" (car words))))
 
-(define assistant
-  (make-agent 'assistant :instructions "Answer in one sentence." :tools (list measure)))
-
 (display (ask assistant question))
 (newline)

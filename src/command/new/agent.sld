@@ -1,6 +1,6 @@
-;;; The tools of the agent, in a library, so that the tests reach them.
+;;; The agent and its tool, in a library, so that the tests reach them.
 (define-library (@NAME@)
-  (export measure word-length)
+  (export assistant measure word-length)
   (import (scheme base) (duet agents) (duet base) (duet json))
   (begin
     ;;;> Returns the answer to a call of `measure`.
@@ -12,4 +12,8 @@
       (agent-tool "measure" "Returns how many letters a word has."
         (json->value "{\"type\": \"object\", \"required\": [\"word\"],
                        \"properties\": {\"word\": {\"type\": \"string\"}}}")
-        word-length))))
+        word-length))
+
+    ;;;> The agent.
+    (define assistant
+      (make-agent 'assistant :instructions "Answer in one sentence." :tools (list measure)))))

@@ -14,7 +14,7 @@
     bad-fact-limit bad-grant bad-item bad-memory-limit bad-pattern bad-registration bad-shape
     bad-sturdyref bad-tape bad-time bad-triggers json-schema-error neuroscript-syntax
     empty-proposal no-such-proposal no-such-request no-program not-interactive route-too-long
-    capability-denied policy-denied no-such-tool outside-root denied budget-exceeded
+    capability-denied policy-denied no-such-tool no-script outside-root denied budget-exceeded
     neuroscript-quota not-found interrupted
     out-of-memory too-large turn-too-large too-many-facts damaged-image damaged-state))
 
