@@ -10,7 +10,8 @@ pub(crate) mod member;
 mod pulse;
 pub(crate) mod workspaces;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::error::Error as _;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,7 +21,8 @@ use std::time::Duration;
 use duet_drivers::host::health::Health;
 use duet_drivers::waker::Waker;
 use duet_journal::owner::{BEAT_MS, now_ms};
-use duet_journal::{Epoch, Need, Owner, Ready, RunId, Sequence, Store};
+use duet_journal::{Epoch, Need, Owner, Ready, RunId, Sequence, Store, StoreError};
+use duet_postgres::Failure;
 use duet_runtime::run::source::genesis;
 
 use crate::error::CommandError;
@@ -89,8 +91,18 @@ struct Shared {
     is_over: bool,
     /// Runs that are left to others.
     left: BTreeMap<RunId, Left>,
+    /// Runs that failed here, whose claims may be this process's still.
+    failed: BTreeSet<RunId>,
     /// Messages for people.
     told: Vec<String>,
+}
+
+/// When a worker last did what it repeats, in milliseconds since 1970.
+struct Times {
+    /// When it said what it executes.
+    noted_ms: u64,
+    /// When it had something to do.
+    busy_ms: u64,
 }
 
 /// A run that this worker cannot execute.
@@ -173,29 +185,30 @@ impl<'a> Worker<'a> {
         begin: &dyn Fn(),
         terminal: &mut Terminal,
     ) -> Result<(), CommandError> {
-        let (mut noted_ms, mut busy_ms) = (0, now_ms());
+        let mut times = Times {
+            noted_ms: 0,
+            busy_ms: now_ms(),
+        };
+        let mut is_away = false;
         while !self.orders.is_ending.load(Ordering::Relaxed) {
-            let now = now_ms();
-            let (rests, running) = self.running();
-            let executed = running.len();
-            if !running.is_empty() {
-                busy_ms = now;
+            let rests = self.shared().rests;
+            match self.look(store, member, &mut times, begin) {
+                Ok(()) if is_away => {
+                    is_away = false;
+                    terminal.message("the journal is there again");
+                }
+                Ok(()) => {}
+                Err(error) if Failure::is_away(&error) => {
+                    if !is_away {
+                        let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+                        terminal.message(format!("the journal is away, and this worker waits for it: {why}"));
+                    }
+                    is_away = true;
+                }
+                Err(error) => return Err(error.into()),
             }
-            let left = self.left(now);
-            let silent_ms = now.saturating_sub(noted_ms);
-            let is_news = left != member.left || running != member.running && silent_ms >= NOTED_MS;
-            if is_news || silent_ms >= BEAT_MS {
-                (member.running, member.left) = (running, left);
-                member.note(store)?;
-                noted_ms = now;
-            }
-            for ready in self.choose(store, member, now)? {
-                busy_ms = now;
-                self.give(ready, begin);
-            }
-            self.pulse.looked(executed, member.left.len());
             self.tell(terminal);
-            let idle_ms = now.saturating_sub(busy_ms);
+            let idle_ms = now_ms().saturating_sub(times.busy_ms);
             if self.orders.idle_ms.is_some_and(|idle_max| idle_ms >= idle_max) && self.shared().running.is_empty() {
                 break;
             }
@@ -204,10 +217,56 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// The number of runs that have come to rest, and the names of those that are executed.
-    fn running(&self) -> (u64, Vec<String>) {
-        let shared = self.shared();
-        (shared.rests, shared.running.keys().map(ToString::to_string).collect())
+    /// Looks into the journal: says what this worker executes, and takes what can go on.
+    fn look(
+        &self,
+        store: &mut dyn Store,
+        member: &mut Member,
+        times: &mut Times,
+        begin: &dyn Fn(),
+    ) -> Result<(), StoreError> {
+        let now = now_ms();
+        let running: Vec<String> = self.shared().running.keys().map(ToString::to_string).collect();
+        let executed = running.len();
+        if executed > 0 {
+            times.busy_ms = now;
+        }
+        self.give_up_failed(store)?;
+        let left = self.left(now);
+        let silent_ms = now.saturating_sub(times.noted_ms);
+        let is_news = left != member.left || running != member.running && silent_ms >= NOTED_MS;
+        if is_news || silent_ms >= BEAT_MS {
+            (member.running, member.left) = (running, left);
+            member.note(store)?;
+            times.noted_ms = now;
+        }
+        for ready in self.choose(store, member, now)? {
+            times.busy_ms = now;
+            self.give(ready, begin);
+        }
+        self.pulse.looked(executed, member.left.len());
+        Ok(())
+    }
+
+    /// Gives up the runs that failed here, where that could not be said at once: others would take
+    /// this process for their owner as long as it lives.
+    fn give_up_failed(&self, store: &mut dyn Store) -> Result<(), StoreError> {
+        let failed: Vec<RunId> = self.shared().failed.iter().cloned().collect();
+        for run in failed {
+            if !self.shared().running.contains_key(&run) {
+                match store.claimed(&run)? {
+                    Some(claim) if claim.living().is_some_and(|owner| owner.is_same(&Owner::this(""))) => {
+                        match store.note_owner(&run, claim.epoch, "") {
+                            Ok(()) | Err(StoreError::EpochFenced { .. }) => {}
+                            Err(error) => return Err(error),
+                        }
+                    }
+                    Some(_) | None => {}
+                }
+            }
+            self.shared().failed.remove(&run);
+        }
+        Ok(())
     }
 
     /// Waits until more than `rests` runs have come to rest, or for a moment.
@@ -261,7 +320,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Chooses as many runs as there is room for.
-    fn choose(&self, store: &dyn Store, member: &Member, now_ms: u64) -> Result<Vec<Ready>, CommandError> {
+    fn choose(&self, store: &dyn Store, member: &Member, now_ms: u64) -> Result<Vec<Ready>, StoreError> {
         let (room, others) = {
             let shared = self.shared();
             let others = shared.running.len() + shared.left.len();
@@ -310,6 +369,7 @@ impl<'a> Worker<'a> {
                 shared.told.push(format!("left {name} to others: {why}"));
                 let since_ms = now_ms();
                 shared.left.insert(ready.run.clone(), Left { since_ms, why });
+                shared.failed.insert(ready.run.clone());
             }
         }
     }

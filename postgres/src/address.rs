@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
-use tokio_postgres::config::Host;
+use tokio_postgres::config::{Host, TargetSessionAttrs};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -76,6 +76,16 @@ impl Address {
             format!("?schema={}", self.schema)
         };
         format!("postgres://{user}{}/{database}{schema}", hosts.join(","))
+    }
+
+    /// The same for somebody who writes: of several hosts, it is the one that takes writes.
+    pub(crate) fn for_writing(&self) -> Self {
+        let mut address = self.clone();
+        let config = &mut address.config;
+        if config.get_hosts().len() > 1 && config.get_target_session_attrs() == TargetSessionAttrs::Any {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        address
     }
 
     /// The way to make a connection safe.

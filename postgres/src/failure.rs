@@ -112,6 +112,16 @@ impl Failure {
         matches!(self, Self::Unreachable { .. })
     }
 
+    /// Whether an error of a store says that its server is away, or takes no writes yet, as a
+    /// standby that is about to be promoted: what failed may succeed later.
+    pub fn is_away(error: &StoreError) -> bool {
+        let StoreError::Server { source, .. } = error else {
+            return false;
+        };
+        let failure = source.downcast_ref::<Self>();
+        failure.is_some_and(|failure| matches!(failure, Self::Unreachable { .. } | Self::OnlyReads { .. }))
+    }
+
     /// The error of a store.
     pub(crate) fn while_(self, doing: &'static str) -> StoreError {
         let source = Box::new(self);

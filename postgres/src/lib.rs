@@ -79,7 +79,12 @@ impl PostgresStore {
     }
 
     fn connect(address: &Address, only_reads: bool) -> Result<Self, StoreError> {
-        let link = Link::connect(address).map_err(|failure| failure.while_("opening the journal"))?;
+        let connected = if only_reads {
+            Link::connect(address)
+        } else {
+            Link::connect(&address.for_writing())
+        };
+        let link = connected.map_err(|failure| failure.while_("opening the journal"))?;
         let schema = address.schema().to_owned();
         Ok(Self {
             link,

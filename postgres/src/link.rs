@@ -4,10 +4,12 @@
 //! INVARIANT: one statement is one round trip and one transaction, and leaves nothing in the
 //! server's session: so each may go through another connection of a pooler.
 //!
-//! It does not repeat a statement that may have happened. Read next: `schema.rs`.
+//! It repeats no statement that may have happened, unless its caller says that it may be repeated.
+//! Read next: `schema.rs`.
 
 use std::sync::mpsc as answers;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc as tasks;
 use tokio_postgres::types::{ToSql, Type};
@@ -16,6 +18,12 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::Address;
 use crate::failure::Failure;
+
+/// How long a server may be away: it restarts in less, or a standby takes its place.
+const AWAY_MAX: Duration = Duration::from_secs(20);
+
+/// How long to wait before asking again for a server that is away.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A value that a statement is given.
 #[derive(Clone, Debug)]
@@ -115,6 +123,27 @@ impl Link {
     /// Performs one statement, as a transaction of its own.
     pub(crate) fn ask(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, Failure> {
         self.send(sql, Some(values))
+    }
+
+    /// Performs one statement that may be repeated, and waits for a server that is away.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a server is waited for; no record shows how long"
+    )]
+    pub(crate) fn ask_until_there(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Failure> {
+        let begun = Instant::now();
+        // A connection that was lost is noticed by whoever uses it first, and made again.
+        let mut is_first = true;
+        loop {
+            match self.ask(sql, values.to_vec()) {
+                Err(failure) if failure.is_unclear() && (is_first || begun.elapsed() < AWAY_MAX) => {
+                    if !std::mem::take(&mut is_first) {
+                        thread::sleep(PAUSE);
+                    }
+                }
+                done => return done,
+            }
+        }
     }
 
     /// Performs several statements, in one transaction.

@@ -14,7 +14,6 @@ use duet_journal::{BranchName, ClosedRecord, Epoch, Need, RecordHash, RunId, Seq
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
-use crate::failure::Failure;
 use crate::link::Value;
 use crate::plan::{Known, Standing, Step};
 use crate::row::{BROKEN, HeadRow, RecordRow, RunRow, column};
@@ -41,13 +40,9 @@ JOIN duet_schema.records AS r ON r.run = $1
 ORDER BY r.number";
 
 impl PostgresStore {
-    /// Reads rows; a connection that was lost is made again once, because reading may be repeated.
+    /// Performs a statement that may be repeated, as reading may; waits for a server that is away.
     pub(crate) fn read_rows(&self, sql: &str, values: Vec<Value>, doing: &'static str) -> Result<Vec<Row>, StoreError> {
-        let sql = self.sql(sql);
-        let rows = match self.link.ask(&sql, values.clone()) {
-            Err(Failure::Unreachable { .. }) => self.link.ask(&sql, values),
-            other => other,
-        };
+        let rows = self.link.ask_until_there(&self.sql(sql), &values);
         rows.map_err(|failure| failure.while_(doing))
     }
 

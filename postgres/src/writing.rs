@@ -6,8 +6,6 @@
 //! Read next: `reading.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use duet_journal::store::batch;
 use duet_journal::{BlobHash, BranchName, Epoch, RecordHash, Removal, RunId, StoreError};
@@ -21,12 +19,6 @@ use crate::row::{RecordRow, RunRow, column, note_seal};
 /// The maximum number of times that a commit is planned anew because others have changed its run.
 /// Only threads of one process, with one epoch, do.
 const ATTEMPTS_MAX: usize = 64;
-
-/// How long a server may be away in the middle of a commit: it restarts in less.
-const AWAY_MAX: Duration = Duration::from_secs(20);
-
-/// How long to wait before asking again for a server that is away.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// What the server says of a commit.
 enum Verdict {
@@ -56,6 +48,7 @@ impl PostgresStore {
         let mut sent: Option<Targets> = None;
         for _ in 0..ATTEMPTS_MAX {
             if sent.as_ref().is_some_and(|targets| targets.are_met(&known)) {
+                self.confirm(steps)?;
                 self.known = known;
                 return Ok(());
             }
@@ -104,26 +97,26 @@ impl PostgresStore {
         }
     }
 
-    /// Reads what a commit stands on, after the connection was lost in the middle of it; waits
-    /// for a server that restarts.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a server is waited for; no record shows how long"
-    )]
+    /// Reads what a commit stands on, after the connection was lost in the middle of it.
     fn load_again(&mut self, steps: &[Step<'_>]) -> Result<Known, StoreError> {
-        let begun = Instant::now();
-        loop {
-            match self.load(steps) {
-                Err(StoreError::Server { source, .. }) if is_away(&*source) && begun.elapsed() < AWAY_MAX => {
-                    thread::sleep(PAUSE);
-                }
-                Err(error) => {
-                    self.is_in_doubt = true;
-                    return Err(error);
-                }
-                Ok(known) => return Ok(known),
-            }
-        }
+        let loaded = self.load(steps);
+        self.is_in_doubt = loaded.is_err();
+        loaded
+    }
+
+    /// Waits until a commit whose answer was lost is as durable as one that was answered: a server
+    /// that has restarted shows what its synchronous standby may lack. A later commit returns after
+    /// the standby has both.
+    fn confirm(&mut self, steps: &[Step<'_>]) -> Result<(), StoreError> {
+        let runs = steps.iter().map(|step| step.line().0.to_string()).collect();
+        let sql = "WITH sure AS MATERIALIZED (
+                SELECT CASE WHEN current_setting('synchronous_commit') = 'off'
+                    THEN set_config('synchronous_commit', 'on', true) END
+             )
+             UPDATE duet_schema.runs SET owner = owner FROM sure WHERE name = ANY ($1) RETURNING 1";
+        let confirmed = self.read_rows(sql, vec![Value::Texts(runs)], "confirming a commit");
+        self.is_in_doubt = confirmed.is_err();
+        confirmed.map(drop)
     }
 
     /// The first blob that a plan needs and the store lacks.
@@ -181,8 +174,12 @@ impl PostgresStore {
                 "INSERT INTO duet_schema.runs (name, epoch, owner, numbered, seal) VALUES ($1, $2, $3, 0, $4)
                  ON CONFLICT (name) DO NOTHING RETURNING 1"
             };
-            if !self.link.ask(&self.sql(sql), values).map_err(failed)?.is_empty() {
-                return Ok(row.epoch);
+            match self.link.ask(&self.sql(sql), values) {
+                Ok(raised) if !raised.is_empty() => return Ok(row.epoch),
+                // Who has the run by then is read anew; this process claims it once more.
+                Ok(_) => {}
+                Err(failure) if failure.is_unclear() => {}
+                Err(failure) => return Err(failed(failure)),
             }
         }
         Err(failed(Failure::Contended))
@@ -203,12 +200,8 @@ impl PostgresStore {
             Value::Text(owner.to_owned()),
             Value::Bytes(row.seal()),
         ];
-        let sql =
-            self.sql("UPDATE duet_schema.runs SET owner = $3, seal = $4 WHERE name = $1 AND epoch = $2 RETURNING 1");
-        let changed = self
-            .link
-            .ask(&sql, values)
-            .map_err(|failure| failure.while_("describing an owner"))?;
+        let sql = "UPDATE duet_schema.runs SET owner = $3, seal = $4 WHERE name = $1 AND epoch = $2 RETURNING 1";
+        let changed = self.read_rows(sql, values, "describing an owner")?;
         if changed.is_empty() {
             return self.require_epoch(run, epoch).map(drop);
         }
@@ -228,15 +221,10 @@ impl PostgresStore {
             Value::Bytes(note_seal(run, note)),
         ];
         // The lock keeps the epoch from being raised before the note is there.
-        let sql = self.sql(
-            "WITH held AS (SELECT name FROM duet_schema.runs WHERE name = $1 AND epoch = $2 FOR UPDATE)
+        let sql = "WITH held AS (SELECT name FROM duet_schema.runs WHERE name = $1 AND epoch = $2 FOR UPDATE)
              INSERT INTO duet_schema.notes (run, note, seal) SELECT name, $3, $4 FROM held
-             ON CONFLICT (run) DO UPDATE SET note = excluded.note, seal = excluded.seal RETURNING 1",
-        );
-        let changed = self
-            .link
-            .ask(&sql, values)
-            .map_err(|failure| failure.while_("writing a note"))?;
+             ON CONFLICT (run) DO UPDATE SET note = excluded.note, seal = excluded.seal RETURNING 1";
+        let changed = self.read_rows(sql, values, "writing a note")?;
         if changed.is_empty() {
             self.require_epoch(run, epoch).map(drop)
         } else {
@@ -318,10 +306,6 @@ impl PostgresStore {
             Ok(())
         }
     }
-}
-
-fn is_away(source: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
-    source.downcast_ref::<Failure>().is_some_and(Failure::is_unclear)
 }
 
 fn verdict(rows: &[tokio_postgres::Row]) -> Result<Verdict, StoreError> {

@@ -45,6 +45,7 @@ mod documented;
 mod durable;
 mod expansion;
 mod explain;
+mod failover;
 mod failures;
 mod format;
 mod formatter;

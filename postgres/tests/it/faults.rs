@@ -1,7 +1,7 @@
 //! Servers that die, and connections that break: nothing acknowledged is lost, and nothing is there
 //! twice.
 
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use duet_journal::verify::verify;
@@ -103,6 +103,43 @@ fn a_connection_that_breaks_around_a_commit_loses_and_doubles_nothing() {
     };
     store.set_head(&head_move).unwrap();
     assert_eq!(read_all(&store, &fork).unwrap(), written[..4]);
+}
+
+/// Waits until a commit waits for a standby; it must not have been acknowledged.
+fn until_it_waits(server: &Server, told: &Receiver<()>) {
+    while server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "0" {
+        assert!(told.try_recv().is_err(), "it was acknowledged, and no standby has it");
+    }
+}
+
+#[test]
+fn a_commit_whose_answer_was_lost_waits_for_the_standby_all_the_same() {
+    let Some(mut server) = Server::start(&[]) else { return };
+    let (address, mut store) = server::store(&server);
+    let mut main = Writer::claim(&mut store, "r", "main");
+    // A standby that never comes.
+    server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    server.crash();
+    server.wait();
+    let (tell, told) = channel();
+    let writing = thread::spawn(move || {
+        let written = main.write(&mut store, &["0"]).unwrap();
+        tell.send(()).unwrap();
+        (main, written)
+    });
+    until_it_waits(&server, &told);
+    let before = PostgresStore::open_to_read(&address).unwrap();
+    assert!(before.runs().unwrap().is_empty(), "nobody sees the commit yet");
+    drop(before);
+    server.crash();
+    server.wait();
+    // The server that has restarted shows the commit, which is on no other machine.
+    until_it_waits(&server, &told);
+    server.sql("ALTER SYSTEM RESET synchronous_standby_names");
+    server.sql("SELECT pg_reload_conf()");
+    let (main, written) = writing.join().unwrap();
+    let store = PostgresStore::open(&address).unwrap();
+    assert_eq!(read_all(&store, &main).unwrap(), written);
 }
 
 #[test]
