@@ -1,4 +1,5 @@
-//! Configuration files: the providers of models, and the servers of the Model Context Protocol.
+//! Configuration files: the providers of models, the servers of the Model Context Protocol, and
+//! workspaces by name.
 //!
 //! The user's file is `duet/config.toml` in the folder of configurations, the workspace's is
 //! `duet.toml` in the workspace; an entry of the workspace replaces the user's entry of that name,
@@ -24,6 +25,7 @@ use servers::ServerEntry;
 
 pub(crate) mod listed;
 pub(crate) mod servers;
+pub(crate) mod workspaces;
 
 /// The file of a workspace.
 const OF_WORKSPACE: &str = "duet.toml";
@@ -161,10 +163,20 @@ impl Configuration {
                         self.add_server(name, entry);
                     }
                 }
+                // Whoever needs them reads them, and checks their entries.
+                ("workspaces", Value::Table(_)) if file.may_name_keys => {}
+                ("workspaces", _) if file.may_name_keys => return Err(file.no_workspaces()),
+                ("workspaces", _) => {
+                    return Err(file.wrong("`workspaces` belongs into your own file, ~/.config/duet/config.toml"));
+                }
                 ("provider" | "model", _) => return Err(file.wrong(&format!("`{key}` is a string"))),
                 ("providers", _) => return Err(file.wrong("`providers` is a table, such as [providers.local]")),
                 ("servers", _) => return Err(file.wrong("`servers` is a table, such as [servers.files]")),
-                _ => return Err(file.wrong(&format!("`{key}` is none of provider, model, providers, servers"))),
+                _ => {
+                    return Err(file.wrong(&format!(
+                        "`{key}` is none of provider, model, providers, servers, workspaces"
+                    )));
+                }
             }
         }
         Ok(())

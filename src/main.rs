@@ -60,6 +60,7 @@ mod ui;
 mod value_text;
 mod verb;
 mod work;
+mod workspaces;
 mod world_options;
 
 use crate::error::ExitCode;

@@ -8,7 +8,6 @@
 pub(crate) mod form;
 pub(crate) mod member;
 mod pulse;
-pub(crate) mod workspaces;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error as _;
@@ -33,10 +32,10 @@ use crate::session::compiled::CompiledPrograms;
 use crate::session::notes::launch_note;
 use crate::session::{Opening, Session, record_at};
 use crate::terminal::Terminal;
+use crate::workspaces::Workspaces;
 use crate::world_options::{WorldOptions, environment};
 use member::Member;
 use pulse::Pulse;
-use workspaces::Workspaces;
 
 /// The maximum time between two looks for runs that can go on.
 const INTERVAL: Duration = Duration::from_millis(100);

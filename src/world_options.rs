@@ -39,7 +39,7 @@ use crate::policy;
 use crate::repl::screen::Screen;
 use crate::repl::seat::{self, Seat};
 use crate::testing::answers::is_recorded;
-use crate::work::workspaces::Workspaces;
+use crate::workspaces::Workspaces;
 
 /// The options of a world.
 #[derive(Clone, Debug, Default)]

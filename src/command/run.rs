@@ -18,7 +18,7 @@ use crate::saying::{Saying, Way, quoted, say};
 use crate::session::{Prepared, Session, compiled};
 use crate::terminal::Terminal;
 use crate::verb::{self, project::Project};
-use crate::work::workspaces;
+use crate::workspaces;
 use crate::world_options::{WorldArguments, WorldOptions};
 
 pub(crate) use crate::verb::view::Driven as Report;

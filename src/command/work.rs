@@ -7,6 +7,7 @@ use duet_drivers::interrupts;
 use duet_journal::Store;
 use duet_journal::owner::now_ms;
 
+use crate::configuration;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::session;
@@ -14,9 +15,9 @@ use crate::terminal::Terminal;
 use crate::verb::form::as_json;
 use crate::work::form::Form;
 use crate::work::member::Member;
-use crate::work::workspaces::{Declared, Workspaces};
 use crate::work::{Orders, Worker};
-use crate::world_options::{WorldArguments, WorldOptions};
+use crate::workspaces::{Declared, Workspaces};
+use crate::world_options::{WorldArguments, WorldOptions, environment};
 
 /// Executes the runs of a journal that can go on, each until it only waits.
 ///
@@ -29,7 +30,13 @@ use crate::world_options::{WorldArguments, WorldOptions};
 /// A worker takes a run only if it has what the run needs: its workspace, the secrets that it
 /// names, its provider of models. A run that began with `--workspace-name shop` goes to workers
 /// that declare a directory under this name, wherever they have it. A worker says why it leaves a
-/// run to others. Runs of the prompt, and those that a person has stopped, are nobody's.
+/// run to others. ~/.config/duet/config.toml may declare such directories too, for workers and for
+/// `duet resume` and `duet answer`; the options of a worker go before it:
+///
+///   [workspaces]
+///   shop = "/srv/shop"
+///
+/// Runs of the prompt, and those that a person has stopped, are nobody's.
 ///
 ///   duet work --concurrency 8
 ///   duet work --run 'review-*' --journal postgres://team@db.example.org/duet
@@ -83,7 +90,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         interrupts::watch_ending().map_err(|error| CommandError::caused("the system gives no signals", &error))?;
     session::share_memory();
     let options = WorldOptions {
-        worked_in: Some(Workspaces::of(&arguments.workspace)?),
+        worked_in: Some(Workspaces::of(&arguments.workspace)?.or(configuration::workspaces::all(&environment())?)),
         ..arguments.world.read(false)?
     };
     let worker = Worker::new(Orders {

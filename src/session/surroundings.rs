@@ -24,6 +24,7 @@ use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::state::request::{Question, Request};
 
 use super::notes::{granted_for_doubles, launch_note};
+use crate::configuration;
 use crate::error::CommandError;
 use crate::imported::{self, Wishes};
 use crate::journal::Place;
@@ -97,7 +98,7 @@ fn surroundings(
             options = reach(&note, grants).fit(options);
             match &options.worked_in {
                 Some(declared) => declared.of_run(note.workspace_name.as_deref(), &note.workspace)?,
-                None => note.workspace,
+                None => configuration::workspaces::of_run(note.workspace_name.as_deref(), &note.workspace)?,
             }
         }
         (Some(terms), note) => {

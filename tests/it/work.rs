@@ -140,6 +140,84 @@ fn a_run_goes_to_a_worker_that_declares_its_workspace() {
 }
 
 #[test]
+fn a_run_with_a_named_workspace_is_taken_by_hand_where_the_configuration_names_a_directory() {
+    let reading = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(define (read) (dictionary-ref (call-tool 'p \"workspace/read\" (dictionary 'path \"name\")) 'content))
+(await (user-input :prompt \"Go on?\" :tag \"go\"))
+(assert! (record 'read (read)))
+(await (user-input :prompt \"Again?\" :tag \"again\"))
+(assert! (record 'read-again (read)))
+(sleep 1500)
+(assert! (record 'read-last (read)))";
+    let desk = Desk::new(&[
+        ("p.scm", reading),
+        ("here/name", "here"),
+        ("there/name", "there"),
+        ("far/name", "far"),
+    ]);
+    let queued = desk.duet("run p.scm --queue --workspace here --workspace-name shop");
+    assert_eq!(queued.code, 0, "{queued:?}");
+    // Where it began, as long as the configuration says nothing else.
+    let asked = desk.duet("resume p");
+    assert!(asked.code == 4 && asked.errors.contains("Go on?"), "{asked:?}");
+    fs::remove_dir_all(desk.path("here")).unwrap();
+    let lacking = desk.duet("answer p yes");
+    let config = desk.path("config/duet/config.toml").display().to_string();
+    for told in [
+        "its workspace is shop",
+        "`[workspaces]`",
+        "shop = \"DIRECTORY\"",
+        &config,
+    ] {
+        assert!(
+            lacking.code == 1 && lacking.errors.contains(told),
+            "{told}: {lacking:?}"
+        );
+    }
+    let configure = |entries: &str| {
+        fs::create_dir_all(desk.path("config/duet")).unwrap();
+        fs::write(&config, format!("[workspaces]\n{entries}\n")).unwrap();
+    };
+    for (entries, told) in [
+        ("shop = 1", "workspaces.shop: it is no string with a directory"),
+        ("shop = \"there\"", "workspaces.shop: `there` does not begin with `/`"),
+        (
+            "shop = \"/nowhere/at/all\"",
+            "workspaces.shop: `/nowhere/at/all` cannot be used",
+        ),
+        ("\"a b\" = \"/\"", "`a b` is no name of a workspace"),
+    ] {
+        configure(entries);
+        for line in ["resume p", "work --idle-exit 0"] {
+            let wrong = desk.duet(line);
+            assert!(wrong.code == 1 && wrong.errors.contains(told), "{line}: {wrong:?}");
+        }
+    }
+    configure(&format!("shop = \"{}\"", desk.path("there").display()));
+    assert_eq!(desk.duet("answer p yes").code, 4);
+    assert!(desk.duet("facts p").output.contains("<read \"there\">"));
+    assert_eq!(desk.duet("answer p yes --inbox --no-wait").code, 0);
+    // A worker takes it by the same file, and an option goes before that.
+    let mut worker = Worker::start(&desk, "work");
+    worker.until("p sleeps");
+    worker.running.signal("-TERM");
+    worker.code();
+    let mut worker = Worker::start(&desk, "work --workspace shop=far");
+    worker.until("p ended with code 0");
+    let facts = desk.duet("facts p").output;
+    assert!(
+        facts.contains("<read-again \"there\">") && facts.contains("<read-last \"far\">"),
+        "{facts}"
+    );
+    fs::write(desk.path("duet.toml"), "[workspaces]\nshop = \"/\"\n").unwrap();
+    let foreign = desk.duet("providers");
+    assert!(
+        foreign.errors.contains("`workspaces` belongs into your own file"),
+        "{foreign:?}"
+    );
+}
+
+#[test]
 fn a_worker_says_over_http_whether_it_works() {
     let desk = Desk::new(&[("p.scm", "(sleep 600000)")]);
     desk.duet("run p.scm --queue");

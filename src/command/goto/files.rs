@@ -8,7 +8,7 @@
 
 use duet_runtime::run::source;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use duet_drivers::text::line;
 use duet_drivers::tool::workspace::Workspace;
@@ -19,6 +19,7 @@ use duet_runtime::driver::ToolFailure;
 use duet_runtime::record::Body;
 use serde_json::{Value as Json, json};
 
+use crate::configuration;
 use crate::error::CommandError;
 use crate::journal::{Journal, Place};
 use crate::records::{Records, hash_at};
@@ -318,8 +319,10 @@ fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, CommandError> {
         return terms.workspace.map(PathBuf::from).ok_or_else(nowhere);
     }
     let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
-    let note = notes::launch_note(store, &genesis);
-    Ok(note.map_or_else(|| Path::new(".").to_owned(), |note| note.workspace))
+    let Some(note) = notes::launch_note(store, &genesis) else {
+        return Ok(PathBuf::from("."));
+    };
+    configuration::workspaces::of_run(note.workspace_name.as_deref(), &note.workspace)
 }
 
 /// Whether the journal holds the contents of a file.

@@ -1,9 +1,9 @@
-//! The workspaces that a worker declares, by the names that runs give them.
+//! Workspaces by the names that runs give them, as a worker or the configuration declares them.
 //!
 //! A run that began with `--workspace-name` works on any host that has a copy of its workspace
 //! under that name, wherever it lies there. A run without a name works where it began.
-//! INVARIANT: a run with a name never works in a directory that no worker has declared.
-//! It does not open workspaces; `../world_options.rs` does.
+//! INVARIANT: a worker's run with a name never works in a directory that nobody has declared.
+//! It does not open workspaces; `world_options.rs` does.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,6 +38,14 @@ impl Workspaces {
         Ok(Self(found))
     }
 
+    /// Adds those of the configuration that are not declared otherwise.
+    pub(crate) fn or(mut self, configured: BTreeMap<String, PathBuf>) -> Self {
+        for (name, directory) in configured {
+            self.0.entry(name).or_insert(directory);
+        }
+        self
+    }
+
     /// The names of the workspaces.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
@@ -50,8 +58,9 @@ impl Workspaces {
     pub(crate) fn of_run(&self, name: Option<&str>, began: &Path) -> Result<PathBuf, CommandError> {
         if let Some(name) = name {
             let lacking = || {
-                CommandError::problem(format!("its workspace is {name}, which this worker does not have"))
-                    .advise(format!("`duet work --workspace {name}=DIR` declares a copy of it"))
+                CommandError::problem(format!("its workspace is {name}, which this worker does not have")).advise(
+                    format!("`duet work --workspace {name}=DIR` declares a copy of it, and so does the configuration"),
+                )
             };
             return self.0.get(name).cloned().ok_or_else(lacking);
         }
