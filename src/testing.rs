@@ -8,6 +8,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod check;
+pub(crate) mod coverage;
 mod difference;
 pub(crate) mod find;
 pub(crate) mod form;
@@ -15,6 +16,7 @@ pub(crate) mod junit;
 pub(crate) mod report;
 pub(crate) mod watch;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -28,6 +30,7 @@ use duet_drivers::world::scripts::SCRIPTING;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store};
 use duet_runtime::run::DriveOutcome;
+use duet_runtime::scheme::TextCounts;
 
 use crate::command::run::claim_name;
 use crate::error::CommandError;
@@ -61,6 +64,8 @@ pub(crate) struct Testing<'a> {
     pub(crate) live: Vec<String>,
     /// Whether timers wait as long as they say.
     pub(crate) is_real_time: bool,
+    /// Whether executed lines are counted.
+    pub(crate) is_counted: bool,
     pub(crate) options: WorldOptions,
 }
 
@@ -81,6 +86,8 @@ pub(crate) struct FileResult {
     pub(crate) read: Vec<String>,
     /// The texts of its program.
     pub(crate) texts: SourceTexts,
+    /// How often lines were executed, by text, if that is counted.
+    pub(crate) counts: BTreeMap<String, TextCounts>,
     /// What it printed.
     pub(crate) output: String,
     /// How long it took.
@@ -126,7 +133,7 @@ impl Testing<'_> {
                 });
             }
             drop(sender);
-            let mut waiting = std::collections::BTreeMap::new();
+            let mut waiting = BTreeMap::new();
             let mut due = 0;
             for (position, result) in results {
                 waiting.insert(position, result);
@@ -161,18 +168,19 @@ impl Testing<'_> {
             Ok((tested, strict.map(|recorded| answers::left(&recorded.doubles))))
         });
         let told = terminal.kept.unwrap_or_default();
-        let (checks, texts, read) = match tested {
+        let (checks, texts, read, counts) = match tested {
             Ok((tested, left)) => {
                 let mut checks = checks(&tested, self.time_limit);
                 checks.extend(left.and_then(|left| Check::left(&left)));
                 let texts = tested.texts.all().iter().map(|text| text.name.clone());
                 let read = texts.chain(tested.files).collect();
-                (checks, tested.texts, read)
+                (checks, tested.texts, read, tested.counts)
             }
             Err(error) => (
                 vec![Check::problem(&worded(error))],
                 SourceTexts::default(),
                 find::sources(path),
+                BTreeMap::new(),
             ),
         };
         FileResult {
@@ -180,6 +188,7 @@ impl Testing<'_> {
             checks,
             read,
             texts,
+            counts,
             output: told + &captured.take(),
             took: began.elapsed(),
             run,
@@ -221,7 +230,7 @@ impl Testing<'_> {
             let mut store = MemoryStore::default();
             let name = crate::command::run::read_name(&launch.stem)?;
             let session = Session::start(prepared, (name, "test"), (&mut store, None))?;
-            return session.test(&mut store, self.time_limit);
+            return session.test(&mut store, self.time_limit, self.is_counted);
         };
         let prepared = Prepared::new(&launch, options.beside(journal.path()), terminal)?;
         let (mut store, name) = {
@@ -233,7 +242,7 @@ impl Testing<'_> {
         };
         *run = Some(name.clone());
         let session = Session::start(prepared, (name, "test"), (&mut store, Some(journal.path())))?;
-        session.test(&mut store, self.time_limit)
+        session.test(&mut store, self.time_limit, self.is_counted)
     }
 }
 

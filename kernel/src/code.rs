@@ -339,6 +339,31 @@ impl CodeSpace {
         unit.spans[..after].last().map(|(_, span)| *span)
     }
 
+    /// All instructions with a source of their own, in the order of their positions.
+    pub fn spans(&self) -> impl Iterator<Item = (u32, Span)> {
+        self.units.iter().flat_map(|unit| unit.spans.iter().copied())
+    }
+
+    /// The positions of the jumps that depend on a value.
+    pub fn conditional_jumps(&self) -> impl Iterator<Item = u32> {
+        let is_conditional = |instruction: &Instruction| {
+            let name = instruction.description().map_or("", |row| row.mnemonic);
+            name.starts_with("jump-if") || name.starts_with("jump-unless")
+        };
+        let instructions = (0..).zip(&self.instructions);
+        instructions.filter_map(move |(position, instruction)| is_conditional(instruction).then_some(position))
+    }
+
+    /// The source of the instruction at `position`, or else that of the nearest one before it in
+    /// its block, or else of the next one there.
+    pub fn span_near(&self, position: u32) -> Option<Span> {
+        let (unit, block) = (self.unit_at(position)?, self.block_at(position)?);
+        let after = unit.spans.partition_point(|(start, _)| *start <= position);
+        let before = unit.spans[..after].last().filter(|(start, _)| block.start <= *start);
+        let next = unit.spans.get(after).filter(|(start, _)| *start < block.end);
+        before.or(next).map(|(_, span)| *span)
+    }
+
     /// The sources around an instruction that has none of its own, such as the load of a literal:
     /// those of the next and of the last instruction of its block that has one.
     pub fn spans_around(&self, position: u32) -> impl Iterator<Item = Span> {

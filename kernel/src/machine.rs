@@ -14,6 +14,7 @@
 
 mod capture;
 mod control;
+mod counting;
 mod execute;
 mod frame;
 mod allocation;
@@ -29,6 +30,7 @@ use crate::code::{CodeSpace, builtin};
 use crate::heap::{HeapFull, Register};
 use crate::value::{Immediate, Value};
 
+pub use counting::Counts;
 pub use inspection::{FrameWords, ParkedFrame, cell_value, parked_frames};
 pub use instance::Instance;
 pub(crate) use instance::RelinkError;
@@ -125,6 +127,8 @@ pub struct Machine {
     is_stressed: bool,
     /// The trace, while somebody wants one.
     trace: Option<Box<Trace>>,
+    /// The counts of instructions, while somebody wants them.
+    counts: Option<Box<Counts>>,
 }
 
 impl Default for Machine {
@@ -153,6 +157,7 @@ impl Machine {
             native: NativeTier::default(),
             is_stressed: false,
             trace: None,
+            counts: None,
         };
         machine.stack[0] = underflow_point();
         machine
@@ -181,6 +186,17 @@ impl Machine {
     pub fn begin_trace(&mut self, trace: Trace) {
         self.set_native(NativeMode::Never);
         self.trace = Some(Box::new(trace));
+    }
+
+    /// Counts the instructions that are executed from here on, slowly, and without machine code.
+    pub fn begin_counts(&mut self) {
+        self.set_native(NativeMode::Never);
+        self.counts = Some(Box::default());
+    }
+
+    /// Returns the counts of instructions, if they are counted.
+    pub fn counts(&self) -> Option<&Counts> {
+        self.counts.as_deref()
     }
 
     /// Ends the trace and returns it, if there is one.

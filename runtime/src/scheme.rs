@@ -34,6 +34,7 @@ mod interaction;
 mod limits;
 mod profile;
 mod programs;
+mod coverage;
 mod moving;
 mod renewal;
 mod shared_definitions;
@@ -45,6 +46,7 @@ mod versions;
 pub(crate) mod tests;
 
 pub use actor::SchemeActor;
+pub use coverage::{BranchPlace, TextCounts};
 pub use difference::{Difference, Differences, Remembered};
 pub use frames::{FrameShown, VariableShown};
 pub use moving::MovedFrame;

@@ -9,6 +9,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::launch::read_size;
 use crate::terminal::Terminal;
+use crate::testing::coverage::Coverage;
 use crate::testing::find::find;
 use crate::testing::form::{Form, forms};
 use crate::testing::junit::Junit;
@@ -75,6 +76,13 @@ pub(crate) struct Arguments {
     /// begins with `q`, or Ctrl-C, ends it with the code of the newest results.
     #[arg(long, conflicts_with_all = ["record", "junit"])]
     watch: bool,
+    /// Counts which lines and branches of the files below the present directory the tests execute,
+    /// and prints a table; standard libraries and the tests themselves are left out.
+    #[arg(long, conflicts_with_all = ["watch", "keep"])]
+    coverage: bool,
+    /// Writes these counts to this file as a tracefile of lcov.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "keep"])]
+    lcov: Option<PathBuf>,
     /// Prints JSON Lines: an object for each check and each file, and one with the counts.
     #[arg(long)]
     json: bool,
@@ -119,6 +127,7 @@ fn test(
         is_strict: arguments.strict,
         live: arguments.live.clone(),
         is_real_time: arguments.real_time,
+        is_counted: arguments.coverage || arguments.lcov.is_some(),
         options: arguments.reach.read()?,
     };
     let mut telling = Telling {
@@ -127,8 +136,10 @@ fn test(
         counts: Counts::default(),
         failed: Vec::new(),
         junit: Junit::default(),
+        coverage: Coverage::default(),
     };
     testing.each(files, &mut |result| telling.tell(result, terminal))?;
+    telling.coverage.leave_out(files);
     telling.end(terminal)
 }
 
@@ -194,6 +205,7 @@ struct Telling<'a> {
     counts: Counts,
     failed: Vec<FileResult>,
     junit: Junit,
+    coverage: Coverage,
 }
 
 impl Telling<'_> {
@@ -210,6 +222,7 @@ impl Telling<'_> {
             watch.note(&result);
         }
         self.counts.add(&result);
+        self.coverage.add(&result.counts);
         if self.arguments.junit.is_some() {
             self.junit.add(&result);
         }
@@ -231,6 +244,10 @@ impl Telling<'_> {
             fs::write(path, self.junit.text())
                 .map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))?;
         }
+        if let Some(path) = &self.arguments.lcov {
+            fs::write(path, self.coverage.lcov())
+                .map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))?;
+        }
         if let (Some(filter), 0) = (&self.arguments.filter, self.counts.files)
             && self.watch.is_none()
         {
@@ -239,12 +256,19 @@ impl Telling<'_> {
             )));
         }
         if self.arguments.json {
+            let forms = self.coverage.forms().into_iter().filter(|_| self.arguments.coverage);
+            forms
+                .map(Form::Coverage)
+                .try_for_each(|form| terminal.json(&as_json(&form)))?;
             terminal.json(&as_json(&Form::from(self.counts)))?;
         } else {
             for result in &self.failed {
                 let is_styled = terminal.view().is_styled;
                 terminal.data("\n")?;
                 terminal.data(failures(result, is_styled))?;
+            }
+            if self.arguments.coverage {
+                terminal.data(format!("\n{}", self.coverage.table()))?;
             }
             terminal.data(format!("\n{}", self.counts.line()))?;
         }

@@ -5,6 +5,7 @@
 //! It judges nothing. Read next: the crate's `testing.rs`.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,7 +20,7 @@ use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace, Ori
 use duet_runtime::record::Body;
 use duet_runtime::record::key::Ledger;
 use duet_runtime::run::{DriveOutcome, Run};
-use duet_runtime::scheme::SchemePrograms;
+use duet_runtime::scheme::{SchemePrograms, TextCounts};
 use preserves::{IOValue, ValueImpl};
 
 use super::Session;
@@ -56,16 +57,27 @@ pub(crate) struct Tested {
     pub(crate) calls: Vec<Answered>,
     /// The paths of the files of the workspace that it asked for.
     pub(crate) files: Vec<String>,
+    /// How often lines were executed, by text, if that is counted.
+    pub(crate) counts: BTreeMap<String, TextCounts>,
     /// Where its computations wait, if any do.
     pub(crate) waits: Vec<Failure>,
 }
 
 impl Session {
-    /// Drives the run until it stops, but no longer than `time_limit`.
+    /// Drives the run until it stops, but no longer than `time_limit`; counts executed lines if
+    /// that is wanted.
     ///
     /// # Errors
     /// If the run or the journal fails.
-    pub(crate) fn test(mut self, store: &mut dyn Store, time_limit: Duration) -> Result<Tested, CommandError> {
+    pub(crate) fn test(
+        mut self,
+        store: &mut dyn Store,
+        time_limit: Duration,
+        is_counted: bool,
+    ) -> Result<Tested, CommandError> {
+        if is_counted {
+            self.run.programs_mut::<SchemePrograms>().begin_coverage();
+        }
         self.stop_when_interrupted();
         self.world.keep_failures();
         self.run.keep_ledger();
@@ -95,6 +107,7 @@ impl Session {
             calls,
             files,
             texts: SourceTexts::of(self.run.programs::<SchemePrograms>().expander()),
+            counts: self.run.programs::<SchemePrograms>().coverage(),
             is_late: is_late.load(Ordering::Relaxed),
             waits,
         })

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::FileResult;
 use super::check::{Check, Status};
+use super::coverage::CoverageForm;
 use super::report::Counts;
 
 /// A line.
@@ -18,6 +19,8 @@ pub(crate) enum Form {
     Check(Box<CheckForm>),
     /// A file, after its checks.
     File(FileForm),
+    /// A file that tests have executed, with `--coverage`.
+    Coverage(CoverageForm),
     /// The counts of all files, at the end.
     Counts(CountsForm),
 }

@@ -39,6 +39,7 @@ mod bad_input;
 mod cli;
 #[cfg(feature = "proofs")]
 mod conform;
+mod coverage;
 mod crash;
 mod deadlines;
 mod documented;

@@ -19,6 +19,7 @@ use crate::value::Value;
 use super::{Frame, Instance, Machine, Outcome, Start, State};
 
 mod call;
+mod counted;
 mod dispatch;
 mod inlined;
 mod jump;
@@ -136,11 +137,17 @@ fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut i64) -> Fram
     loop {
         let slice = (*fuel).min(slow.machine.slice() as i64);
         frame.fuel = slice;
-        frame = match slow.machine.trace.take() {
-            None => dispatch::interpret(frame, slow),
-            Some(mut trace) => {
+        frame = match (slow.machine.trace.take(), slow.machine.counts.take()) {
+            (None, None) => dispatch::interpret(frame, slow),
+            (None, Some(mut counts)) => {
+                let frame = counted::interpret(frame, slow, &mut counts);
+                slow.machine.counts = Some(counts);
+                frame
+            }
+            // A trace looks at turns that have been taken; nobody counts these.
+            (Some(mut trace), counts) => {
                 let frame = traced::interpret(frame, slow, &mut trace);
-                slow.machine.trace = Some(trace);
+                (slow.machine.trace, slow.machine.counts) = (Some(trace), counts);
                 frame
             }
         };

@@ -16,7 +16,7 @@ macro_rules! declare_step {
         $documentation:literal;
     )*) => {
         /// Executes the instruction that was fetched last.
-        fn step(frame: &mut Frame, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
+        pub(super) fn step(frame: &mut Frame, slow: &mut SlowPath<'_>, instruction: &Instruction) -> Flow {
             match instruction.code() {
                 $($code => frame.$method(slow, instruction),)*
                 _ => Frame::no_such_instruction(),
