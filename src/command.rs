@@ -18,6 +18,7 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use duet_drivers::host::command::{ERRAND, errand_words};
 
+use self::completions::candidates::CANDIDATES;
 use crate::error::{CommandError, ExitCode, name_lost};
 use crate::native;
 use crate::render;
@@ -234,6 +235,9 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
         let errand = verb::Errand::read(read)?;
         terminal.task = Task::Errand(errand.clone());
         return verb::command::execute_errand(errand, terminal);
+    }
+    if words.first().is_some_and(|word| word == CANDIDATES) {
+        return completions::candidates::tell(&words[1..], terminal);
     }
     if words.is_empty() && std::io::stdin().is_terminal() {
         // A person who names no command wants to type.
