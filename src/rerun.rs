@@ -11,11 +11,13 @@ mod output;
 mod report;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use duet_journal::{BranchName, Epoch, Sequence, Store};
 use duet_runtime::driver::EffectKind;
 use duet_runtime::history::rerun::{self, Prepared, Progress, Recorded};
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::record::key::Ledger;
 use duet_runtime::run::Start;
 
 use crate::error::{CommandError, ExitCode};
@@ -24,6 +26,7 @@ use crate::launch::Program;
 use crate::saying::{Way, say};
 use crate::session::{self, compiled};
 use crate::terminal::Terminal;
+use crate::watch::Watched;
 
 pub(crate) use report::{Form, Report};
 
@@ -41,6 +44,24 @@ pub(crate) struct Wish<'a> {
     pub(crate) retried: &'a [String],
     /// The name of the new branch, if the person gave one.
     pub(crate) branch: Option<&'a str>,
+    /// The files whose recorded contents no longer count.
+    pub(crate) saved: Option<Saved<'a>>,
+}
+
+/// Files of a watched run that were saved since it has read them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Saved<'a> {
+    pub(crate) files: &'a BTreeSet<PathBuf>,
+    pub(crate) watched: &'a Watched,
+}
+
+impl Saved<'_> {
+    /// The requests for the contents of these files.
+    fn outdated(&self, ledger: &Ledger) -> BTreeSet<RequestId> {
+        let asked = ledger.asked.iter();
+        let outdated = asked.filter(|asked| self.watched.asks_for(&asked.question, self.files));
+        outdated.map(|asked| asked.request).collect()
+    }
 }
 
 /// A run of changed code that stands where it goes on in the world.
@@ -89,7 +110,12 @@ pub(crate) fn perform(
         pinned: changed.pinned,
     };
     let retried: BTreeSet<String> = wish.retried.iter().cloned().collect();
-    let recorded = Recorded { ledger, retried };
+    let outdated = wish.saved.map(|saved| saved.outdated(&ledger)).unwrap_or_default();
+    let recorded = Recorded {
+        ledger,
+        retried,
+        outdated,
+    };
     let mut rerun = rerun::Rerun::begin(start, changed.programs, recorded)?;
     let ended = loop {
         match rerun.go_on(PORTION_TURNS, store)? {
@@ -166,7 +192,7 @@ fn place(
 }
 
 /// Returns the name of the new branch: the given one, or the first free one that tells where it
-/// comes from.
+/// comes from. A branch of changed code that is changed again is `main-new-2` beside `main-new`.
 fn new_branch(store: &dyn Store, place: &Place, name: Option<&str>) -> Result<BranchName, CommandError> {
     let heads = store.heads(&place.run)?;
     let is_free = |name: &BranchName| heads.iter().all(|head| head.branch != *name);
@@ -185,7 +211,7 @@ fn new_branch(store: &dyn Store, place: &Place, name: Option<&str>) -> Result<Br
             )))
         };
     }
-    let first = format!("{}-new", place.branch);
+    let first = format!("{}{NEW}", original(place.branch.as_str()));
     let mut branch = read(&first)?;
     let mut number = 1_u64;
     while !is_free(&branch) {
@@ -193,6 +219,18 @@ fn new_branch(store: &dyn Store, place: &Place, name: Option<&str>) -> Result<Br
         branch = read(&format!("{first}-{number}"))?;
     }
     Ok(branch)
+}
+
+/// How the names of branches of changed code end, a number apart.
+const NEW: &str = "-new";
+
+/// The name of a branch without the ending that tells of changed code.
+fn original(branch: &str) -> &str {
+    let numbered = branch.rsplit_once('-');
+    let stem = numbered
+        .filter(|(stem, number)| stem.ends_with(NEW) && number.parse::<u64>().is_ok())
+        .map_or(branch, |(stem, _)| stem);
+    stem.strip_suffix(NEW).filter(|stem| !stem.is_empty()).unwrap_or(branch)
 }
 
 /// The number of a turn, or that there is none.

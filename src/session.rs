@@ -36,6 +36,7 @@ mod surroundings;
 pub(crate) mod tell;
 pub(crate) mod tested;
 mod unshown;
+pub(crate) mod watched;
 mod widening;
 
 use std::path::{Path, PathBuf};

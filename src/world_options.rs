@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use duet_drivers::clock::WorldClock;
@@ -39,6 +40,7 @@ use crate::policy;
 use crate::repl::screen::Screen;
 use crate::repl::seat::{self, Seat};
 use crate::testing::answers::is_recorded;
+use crate::watch::Typed;
 use crate::workspaces::Workspaces;
 
 /// The options of a world.
@@ -77,6 +79,8 @@ pub(crate) struct WorldOptions {
     pub(crate) is_scriptable: bool,
     /// The clock that the run sees.
     pub(crate) clock: WorldClock,
+    /// Where the program's input comes from, if somebody else reads standard input.
+    pub(crate) typed: Option<TypedUntil>,
     /// The seat of the person at a prompt.
     pub(crate) seat: Option<Seat>,
     /// The screen of the prompt at which the command was given, without a seat at it.
@@ -92,6 +96,13 @@ pub(crate) struct WorldOptions {
     pub(crate) withheld: Vec<String>,
     /// The entries of policy that the person lays down.
     pub(crate) policy: Vec<FixedEntry>,
+}
+
+/// The lines that come on standard input, until a flag is set.
+#[derive(Clone, Debug)]
+pub(crate) struct TypedUntil {
+    pub(crate) typed: Typed,
+    pub(crate) is_stopped: Arc<AtomicBool>,
 }
 
 /// The beginning of the output of a run, in memory. Clones share it.
@@ -469,6 +480,11 @@ impl WorldOptions {
             Settings {
                 console: Console::without_progress(Box::new(io::sink()), Box::new(io::sink())),
                 input: Box::new(io::empty()),
+                ..settings
+            }
+        } else if let Some(TypedUntil { typed, is_stopped }) = &self.typed {
+            Settings {
+                input: Box::new(typed.until(is_stopped)),
                 ..settings
             }
         } else {

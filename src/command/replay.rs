@@ -91,6 +91,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             from: None,
             retried: &[],
             branch: None,
+            saved: None,
         };
         let rerun = rerun::perform(&store, journal, arguments.address.as_deref(), wish, terminal)?;
         return super::resume::show_changed(&rerun, arguments.json, terminal);

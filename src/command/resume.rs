@@ -13,7 +13,7 @@ use crate::rerun::{self, Rerun, Wish};
 use crate::session::{self, Session, notes};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
-use crate::world_options::WorldArguments;
+use crate::world_options::{WorldArguments, WorldOptions};
 use crate::{detach, doors, imported};
 
 pub(crate) use crate::verb::view::Driven as Report;
@@ -249,6 +249,7 @@ fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) ->
         from: changed.from.as_deref(),
         retried: &changed.retry_errors,
         branch: changed.branch.as_deref(),
+        saved: None,
     };
     let looking = journal.open_to_read()?;
     let rerun = rerun::perform(&looking, journal, arguments.address.as_deref(), wish, terminal)?;
@@ -263,7 +264,20 @@ fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) ->
     }
     drop(looking);
     let mut store = journal.open_to_write("resume")?;
-    begin_changed(arguments, rerun, &mut store, terminal)
+    let mut options = arguments.world.read(false)?;
+    options.is_detached = arguments.detach.is_done();
+    let run = rerun.place.run.clone();
+    let onward = Onward {
+        journal,
+        grants: &arguments.grants,
+        options,
+    };
+    let session = begin_changed(onward, rerun, &mut store, terminal)?;
+    if let Some(code) = session.exit() {
+        return Ok(ExitCode::of_run(code));
+    }
+    arguments.detach.announce(&run);
+    session.drive(&mut store, true, terminal)
 }
 
 /// Shows what changed code would do.
@@ -277,17 +291,31 @@ pub(super) fn show_changed(rerun: &Rerun, is_json: bool, terminal: &mut Terminal
     Ok(rerun.report.code())
 }
 
-/// Writes the new branch and goes on with it in the world.
-fn begin_changed(
-    arguments: &Arguments,
+/// Where a changed program goes on, and what it reaches there.
+pub(super) struct Onward<'a> {
+    pub(super) journal: &'a Journal,
+    /// What the person grants the run in addition.
+    pub(super) grants: &'a GrantArguments,
+    pub(super) options: WorldOptions,
+}
+
+/// Writes the new branch and opens it to go on in the world.
+///
+/// # Errors
+/// If the person has to grant it something first, another process executes the run, or the journal
+/// cannot be written.
+pub(super) fn begin_changed(
+    onward: Onward<'_>,
     rerun: Rerun,
     store: &mut dyn Store,
     terminal: &mut Terminal,
-) -> Result<ExitCode, CommandError> {
-    let (journal, run) = (&arguments.journal, rerun.place.run.clone());
-    let mut options = arguments.world.read(false)?;
-    options.is_detached = arguments.detach.is_done();
-    let grants = &arguments.grants;
+) -> Result<Session, CommandError> {
+    let Onward {
+        journal,
+        grants,
+        mut options,
+    } = onward;
+    let run = rerun.place.run.clone();
     let wishes = |store: &dyn Store| {
         let restored = session::restore(store, &rerun.place)?;
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
@@ -315,12 +343,10 @@ fn begin_changed(
     let mut session = Session::resume(&place, (store, journal.path()), options, "resume")?;
     journal.set_current(&place.run, &place.branch);
     session.show(output);
-    if let Some(code) = session.exit() {
-        return Ok(ExitCode::of_run(code));
+    if session.exit().is_none() {
+        session.widen(store, &given, terminal)?;
     }
-    session.widen(store, &given, terminal)?;
-    arguments.detach.announce(&place.run);
-    session.drive(store, true, terminal)
+    Ok(session)
 }
 
 /// The message about a run that has ended.

@@ -1,5 +1,7 @@
 //! `duet run`: starts a run of a program.
 
+mod watch;
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -62,6 +64,14 @@ pub(crate) use crate::verb::view::Driven as Report;
 /// A run that has to ask waits for `duet answer`. With `--headless` nobody will ever answer; the
 /// same holds with `--memory` if nobody is at a terminal.
 ///
+/// With `--watch` the run begins, and whenever a file of the program is saved, the changed program
+/// runs from its start, in memory, on the answers that the run has received. Duet shows what it
+/// would ask, and which output would differ; it calls nothing. A line that begins with `l` goes on
+/// with the changed program on a new branch, as `duet resume --with` does; with `--live` it goes on
+/// at each save. A line that begins with `q`, or Ctrl-C, ends it.
+///
+///   duet run --watch review.scm
+///
 /// A file of doubles is a dictionary in Preserves text from names of tools to lists of
 /// <returns VALUE>, <fails KIND MESSAGE>, <after MILLISECONDS REPLY>, <for TEXT REPLY>, which is
 /// for a call with this text, <asked PAYLOAD REPLY>, which is for a call with exactly this payload,
@@ -120,6 +130,14 @@ pub(crate) struct Request {
     /// Begins the run and leaves it to a worker; see `duet work`.
     #[arg(long, conflicts_with_all = ["memory", "detach"])]
     queue: bool,
+    /// Runs the program again, in memory on the answers so far, whenever one of its files is saved.
+    #[arg(long, conflicts_with_all = ["memory", "detach", "queue", "text"])]
+    #[serde(skip)]
+    watch: bool,
+    /// Goes on with the changed program at each save.
+    #[arg(long, requires = "watch")]
+    #[serde(skip)]
+    live: bool,
     /// The text of the program, if a server has read it for a client.
     #[arg(skip)]
     program_text: Option<String>,
@@ -222,8 +240,17 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         detach: request.detach,
         is_queued: request.queue,
     };
+    if request.watch {
+        return Ok(watch::execute(request, &kept, terminal)?.into());
+    }
     let mut options = kept.options(&request.world)?;
     options.granted.clone_from(&request.grant);
+    let launch = launch(request, terminal)?;
+    Ok(kept.start(launch, options, terminal)?.into())
+}
+
+/// Reads the program with what the request says of it; warnings are shown.
+fn launch(request: &Request, terminal: &mut Terminal) -> Result<Launch, CommandError> {
     let mut launch = read(request)?;
     launch
         .warnings
@@ -232,7 +259,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     launch.memory_limit = request.memory_limit.or(launch.memory_limit);
     launch.preloaded = request.preload.libraries();
     launch.workspace_name.clone_from(&request.workspace_name);
-    Ok(kept.start(launch, options, terminal)?.into())
+    Ok(launch)
 }
 
 /// Where a run is kept, under which name, and whether a person watches it.
@@ -273,39 +300,17 @@ impl Kept<'_> {
         options: WorldOptions,
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
-        launch.grant(&options)?;
-        launch.fit(options.clone()).mask_words(&mut launch.arguments);
-        launch.cache = (!self.in_memory).then(|| self.journal.cache());
-        let given = self.name.map(read_name).transpose()?;
         if self.in_memory {
+            self.prepare(&mut launch, &options)?;
+            let given = self.name.map(read_name).transpose()?;
             let prepared = Prepared::new(&launch, options, terminal)?;
             let mut store = MemoryStore::default();
             let id = given.map_or_else(|| read_name(&launch.stem), Ok)?;
             let session = Session::start(prepared, (id, "run"), (&mut store, None))?;
             return session.drive(&mut store, false, terminal);
         }
-        loop {
-            let prepared = Prepared::new(&launch, options.clone(), terminal)?;
-            match self.begin(prepared, given.as_ref(), &launch, terminal) {
-                // The journal was made by another process, with a run of this name in it.
-                Err(CommandError::NameLost(_)) if given.is_none() => {}
-                ended => return ended,
-            }
-        }
-    }
-
-    fn begin(
-        &self,
-        prepared: Prepared,
-        given: Option<&RunId>,
-        launch: &Launch,
-        terminal: &mut Terminal,
-    ) -> Result<ExitCode, CommandError> {
-        let journal = self.journal;
-        let mut store = journal.open_or_create("run")?;
-        let id = claim_name(&mut store, given, (&launch.stem, "run"))?;
-        let mut session = Session::start(prepared, (id.clone(), "run"), (&mut store, Some(journal.path())))?;
-        journal.set_current(&id, &journal::first_branch()?);
+        let (mut session, mut store) = self.begin(&mut launch, options, terminal)?;
+        let id = session.id().clone();
         if self.is_queued {
             session.leave_to_workers(&mut store)?;
             terminal.message(say![
@@ -320,6 +325,47 @@ impl Kept<'_> {
             self.detach.announce(&id);
         }
         session.drive(&mut store, launch.is_folder, terminal)
+    }
+
+    /// Grants the program what the options name, and finds where its libraries are kept.
+    fn prepare(&self, launch: &mut Launch, options: &WorldOptions) -> Result<(), CommandError> {
+        launch.grant(options)?;
+        launch.fit(options.clone()).mask_words(&mut launch.arguments);
+        launch.cache = (!self.in_memory).then(|| self.journal.cache());
+        Ok(())
+    }
+
+    /// Begins a run in the journal.
+    fn begin(
+        &self,
+        launch: &mut Launch,
+        options: WorldOptions,
+        terminal: &mut Terminal,
+    ) -> Result<(Session, Box<dyn Store>), CommandError> {
+        self.prepare(launch, &options)?;
+        let given = self.name.map(read_name).transpose()?;
+        loop {
+            let prepared = Prepared::new(launch, options.clone(), terminal)?;
+            match self.begin_prepared(prepared, given.as_ref(), &launch.stem) {
+                // The journal was made by another process, with a run of this name in it.
+                Err(CommandError::NameLost(_)) if given.is_none() => {}
+                begun => return begun,
+            }
+        }
+    }
+
+    fn begin_prepared(
+        &self,
+        prepared: Prepared,
+        given: Option<&RunId>,
+        stem: &str,
+    ) -> Result<(Session, Box<dyn Store>), CommandError> {
+        let journal = self.journal;
+        let mut store = journal.open_or_create("run")?;
+        let id = claim_name(&mut store, given, (stem, "run"))?;
+        let session = Session::start(prepared, (id.clone(), "run"), (&mut store, Some(journal.path())))?;
+        journal.set_current(&id, &journal::first_branch()?);
+        Ok((session, store))
     }
 }
 
@@ -523,45 +569,4 @@ fn free_number(is_taken: impl Fn(u64) -> Result<bool, CommandError>) -> Result<u
 }
 
 #[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-    use std::collections::BTreeSet;
-
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Returns the number that is found, and how many were asked for.
-    fn find(taken: &BTreeSet<u64>) -> (u64, u32) {
-        let asked = Cell::new(0);
-        let found = free_number(|number| {
-            asked.set(asked.get() + 1);
-            Ok(number == 1 || taken.contains(&number))
-        });
-        (
-            found.unwrap_or_else(|_| unreachable!("asking cannot fail")),
-            asked.get(),
-        )
-    }
-
-    #[test]
-    fn runs_are_numbered_one_after_the_other() {
-        for count in 1..300 {
-            assert_eq!(find(&(2..=count).collect()).0, count + 1);
-        }
-        let (next, asked) = find(&(2..=100_000).collect());
-        assert_eq!(next, 100_001);
-        assert!(asked < 40, "{asked} names were asked for");
-    }
-
-    proptest! {
-        #[test]
-        fn a_number_that_is_found_is_free_wherever_there_are_gaps(
-            taken in prop::collection::btree_set(2_u64..40, 0..30),
-        ) {
-            let (free, _) = find(&taken);
-            prop_assert!(free > 1 && !taken.contains(&free));
-            prop_assert!(free == 2 || taken.contains(&(free - 1)));
-        }
-    }
-}
+mod tests;

@@ -14,10 +14,14 @@ use crate::testing::find::find;
 use crate::testing::form::{Form, forms};
 use crate::testing::junit::Junit;
 use crate::testing::report::{Counts, failures, lines};
-use crate::testing::watch::{Watch, Watcher};
+use crate::testing::watch::Watch;
 use crate::testing::{FileResult, Testing};
 use crate::verb::form::as_json;
+use crate::watch::{Watcher, Wish};
 use crate::world_options::ReachArguments;
+
+/// The time between two looks at the files.
+const INTERVAL: Duration = Duration::from_millis(200);
 
 /// Runs the tests of programs.
 ///
@@ -153,7 +157,7 @@ fn watch(arguments: &Arguments, mut due: Vec<PathBuf>, terminal: &mut Terminal) 
         let count = watch.count();
         terminal.message(format!("waits for changes of {count} files; `q` or Ctrl-C ends it"));
         due = loop {
-            if watcher.wait() {
+            if let Wish::End = watcher.wait(INTERVAL) {
                 return Ok(watch.code());
             }
             let Some(saved) = watch.look() else { continue };

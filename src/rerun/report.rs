@@ -4,11 +4,14 @@
 //! appears with the turn that did it.
 //! It runs nothing. Read next: `../rerun.rs`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use duet_drivers::text::Text;
 use duet_drivers::tool::description::EffectClass;
 use duet_journal::Sequence;
+use duet_kernel::expander::SourceText;
+use duet_runtime::driver::EffectKind;
 use duet_runtime::gate::payload::as_json;
 use duet_runtime::history::rerun::comparison::{Comparison, Fresh, Met, Shifted, Unheard, Unused};
 use duet_runtime::model::identity::RequestId;
@@ -132,6 +135,31 @@ impl Report {
     /// Says whether the changed code asks and shows the same.
     pub(crate) fn is_same(&self) -> bool {
         self.comparison.is_same() && self.output == Apart::default()
+    }
+
+    /// Says whether both programs have the same texts.
+    pub(crate) fn has_same_texts(&self) -> bool {
+        let [before, now] = &self.texts;
+        let of = |texts: &SourceTexts| {
+            let texts = texts.all().iter().map(|text| (text.name.clone(), text.text.clone()));
+            texts.collect::<BTreeMap<_, _>>()
+        };
+        of(before) == of(now)
+    }
+
+    /// The texts of the changed program.
+    pub(crate) fn sources(&self) -> &[SourceText] {
+        self.texts[1].all()
+    }
+
+    /// What the changed program asks that nobody has asked before.
+    pub(crate) fn asked_anew(&self) -> impl Iterator<Item = &EffectKind> {
+        self.comparison.fresh.iter().map(|fresh| &fresh.asked.question)
+    }
+
+    /// Says whether the changed program has ended the run.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.ended.is_some()
     }
 
     /// Says whether something that was recorded with an answer is left.

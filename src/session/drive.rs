@@ -88,6 +88,20 @@ impl Session {
             // Whoever interrupts a run does not want a worker to go on with it.
             store.set_need(self.run.id(), self.run.branch(), self.run.epoch(), Need::Nothing)?;
         }
+        self.report_rest(store, rest, is_verbose, terminal)
+    }
+
+    /// Reports the state of a run that has stopped, and gives the run up.
+    ///
+    /// # Errors
+    /// As [`conclude`](Self::conclude).
+    pub(super) fn report_rest(
+        mut self,
+        store: &mut dyn Store,
+        rest: DriveOutcome,
+        is_verbose: bool,
+        terminal: &mut Terminal,
+    ) -> Result<ExitCode, CommandError> {
         let ways = if let DriveOutcome::Ended { code: 1.. } = rest {
             self.run.release_memory();
             self.ways_from_failure(store)?

@@ -25,6 +25,7 @@ use super::output_mark::OutputMark;
 use super::stop_report::ways_back;
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
+use crate::watch::Watched;
 
 /// A world whose console shows failures as the commands do.
 pub(crate) struct Reporting {
@@ -38,6 +39,8 @@ pub(crate) struct Reporting {
     mark: Option<OutputMark>,
     /// Whether the console shows failures.
     shows_failures: bool,
+    /// The files of the run, if somebody watches them.
+    watched: Option<Watched>,
 }
 
 impl Reporting {
@@ -55,7 +58,13 @@ impl Reporting {
             is_prompt: false,
             is_styled: Terminal::standard().is_styled,
             shows_failures: true,
+            watched: None,
         }
+    }
+
+    /// Adds the files that the run asks for to those that are watched.
+    pub(super) fn watch(&mut self, watched: Watched) {
+        self.watched = Some(watched);
     }
 
     /// Leaves the failures to whoever reads the records.
@@ -218,6 +227,9 @@ impl Reporting {
 
 impl Drivers for Reporting {
     fn perform(&mut self, effects: Vec<Effect>) {
+        if let Some(watched) = &self.watched {
+            watched.note(effects.iter().map(|effect| &effect.kind));
+        }
         let shown = effects
             .into_iter()
             .filter(|effect| self.shows_failures || !matches!(effect.kind, EffectKind::Failure { .. }));

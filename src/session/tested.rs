@@ -15,7 +15,6 @@ use duet_drivers::tool::double::Answered;
 use duet_drivers::waker::Waker;
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
-use duet_runtime::driver::EffectKind;
 use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace, Origin};
 use duet_runtime::record::Body;
 use duet_runtime::record::key::Ledger;
@@ -29,6 +28,7 @@ use crate::records::Records;
 use crate::render::SourceTexts;
 use crate::testing::answers::answered;
 use crate::turn;
+use crate::watch::asked_file;
 
 /// The kind of the condition that stands for an assertion that failed.
 const TEST_FAILED: &str = "test-failed";
@@ -116,21 +116,8 @@ impl Session {
 
 /// Lists the paths in calls of tools of the workspace.
 fn files(ledger: &Ledger) -> Vec<String> {
-    let path = |payload: &IOValue| {
-        let text = |value: &IOValue| value.as_string().map(Cow::into_owned);
-        text(payload).or_else(|| {
-            let mut entries = payload.as_dictionary()?;
-            let (_, path) = entries.find(|(key, _)| key.as_symbol().as_deref() == Some("path"))?;
-            text(&path.into())
-        })
-    };
-    let called = ledger.asked.iter().filter_map(|asked| {
-        let EffectKind::Tool { name, payload } = &asked.question else {
-            return None;
-        };
-        name.starts_with("workspace/").then(|| path(payload))?
-    });
-    called.collect()
+    let asked = ledger.asked.iter();
+    asked.filter_map(|asked| asked_file(&asked.question)).collect()
 }
 
 /// Reads what the records have.

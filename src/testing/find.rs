@@ -69,7 +69,7 @@ fn below(folder: &Path, found: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
 
 /// Lists the files beside and below a test that may be its sources, for one that cannot be
 /// compiled: it does not say which it reads.
-pub(super) fn sources(test: &Path) -> Vec<String> {
+pub(crate) fn sources(test: &Path) -> Vec<String> {
     let is_source = |path: &Path| {
         path.extension()
             .is_some_and(|ending| ending == "scm" || ending == "sld")

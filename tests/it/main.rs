@@ -112,6 +112,7 @@ mod ui;
 mod versions;
 mod ways;
 mod webhooks;
+mod watching;
 mod why;
 mod widening;
 mod wire;

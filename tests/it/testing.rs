@@ -4,8 +4,6 @@
 //! `tests/scripts/srfi/64.scm` tests the assertions. Read next: the page
 //! `docs/src/testing-your-program.md`.
 
-use std::io::{BufRead as _, Write as _};
-
 use serde_json::Value;
 
 use crate::support::desk::Desk;
@@ -435,21 +433,6 @@ fn doubles_have_no_secrets() {
     assert!(said.code == 0 && said.output.contains("o\\\"pen"), "{said:?}");
 }
 
-/// Reads what a process prints until a line has a text.
-#[track_caller]
-fn until(running: &mut Running, text: &str) {
-    let mut all = String::new();
-    loop {
-        let mut line = String::new();
-        let length = running.output.read_line(&mut line).expect("text");
-        assert!(length > 0, "it ended without {text:?}:\n{all}");
-        if line.contains(text) {
-            return;
-        }
-        all.push_str(&line);
-    }
-}
-
 #[test]
 fn tests_run_again_when_a_file_that_they_read_is_saved() {
     let library = |n: u64| format!("(define-library (lib x) (export x) (import (scheme base)) (begin (define x {n})))");
@@ -465,19 +448,18 @@ fn tests_run_again_when_a_file_that_they_read_is_saved() {
     ]);
     let save = |name: &str, text: &str| std::fs::write(desk.path(name), text).expect("a file");
     let mut running = Running::start(&desk, "test --watch");
-    until(&mut running, "1 passed, 1 failed; 2 files");
+    running.until("1 passed, 1 failed; 2 files");
     // Of files that are as young as the process, nobody knows which text the first round has read,
     // so a second round may follow at once.
     save("lib/x.sld", &library(1));
-    until(&mut running, "ok   one-test.scm (1 passed)");
+    running.until("ok   one-test.scm (1 passed)");
     save("more.scm", "(define more");
-    until(&mut running, "this parenthesis is never closed");
+    running.until("this parenthesis is never closed");
     save("more.scm", "(define more 10)");
-    until(&mut running, "  actual   11");
+    running.until("  actual   11");
     save("new-test.scm", &format!("{BEGIN}(test-assert #t)"));
-    until(&mut running, "ok   new-test.scm (1 passed)");
-    let input = running.child.stdin.as_mut().expect("a pipe");
-    input.write_all(b"q\n").expect("it listens");
+    running.until("ok   new-test.scm (1 passed)");
+    running.type_line("q");
     let (code, errors) = running.end();
     assert_eq!(code, Some(1), "one-test.scm still fails: {errors}");
     for told in [
@@ -494,7 +476,7 @@ fn tests_run_again_when_a_file_that_they_read_is_saved() {
 fn an_interruption_ends_the_watch_with_the_code_of_the_tests() {
     let desk = Desk::new(&[("one-test.scm", &format!("{BEGIN}(test-assert #t)"))]);
     let mut running = Running::start(&desk, "test --watch");
-    until(&mut running, "1 passed, 0 failed; 1 file");
+    running.until("1 passed, 0 failed; 1 file");
     running.signal("-INT");
     assert_eq!(running.end().0, Some(0));
 }

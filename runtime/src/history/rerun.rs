@@ -35,6 +35,8 @@ pub struct Recorded {
     pub ledger: Ledger,
     /// The kinds of recorded failures that are not given again.
     pub retried: BTreeSet<String>,
+    /// The requests whose answers are not given again, because what they asked about has changed.
+    pub outdated: BTreeSet<RequestId>,
 }
 
 /// A run of changed code on its way through what was recorded.
@@ -42,6 +44,7 @@ pub struct Rerun {
     run: Run,
     recorded: Ledger,
     retried: BTreeSet<String>,
+    outdated: BTreeSet<RequestId>,
     /// Which of the recorded events need no second look.
     used: Vec<bool>,
     /// All recorded events before this one are used.
@@ -85,7 +88,11 @@ impl Rerun {
         let name = start.run.as_str().to_owned();
         let mut run = Run::unclaimed(start, programs)?;
         run.ledger = Some(Box::new(Ledger::new(&name)));
-        let Recorded { ledger, retried } = recorded;
+        let Recorded {
+            ledger,
+            retried,
+            outdated,
+        } = recorded;
         let (mut numbers, mut keys) = (BTreeMap::new(), BTreeMap::new());
         for (index, asked) in ledger.asked.iter().enumerate() {
             numbers.insert(asked.request, index);
@@ -102,13 +109,14 @@ impl Rerun {
             restless: 0,
             recorded: ledger,
             retried,
+            outdated,
             numbers,
             keys,
         }
         .without_retried())
     }
 
-    /// Drops the recorded failures that are not given again, with their requests. A call whose
+    /// Drops the recorded answers that are not given again, with their requests. A call whose
     /// result nobody knows counts as one that was interrupted.
     fn without_retried(mut self) -> Self {
         if self.retried.contains(INTERRUPTED) {
@@ -129,7 +137,8 @@ impl Rerun {
                 continue;
             };
             let failure = outcome.as_ref().err().and_then(tool_failure);
-            if failure.is_some_and(|failure| self.retried.contains(&failure.kind))
+            let is_retried = failure.is_some_and(|failure| self.retried.contains(&failure.kind));
+            if (is_retried || self.outdated.contains(request))
                 && let Some(index) = self.numbers.get(request)
             {
                 self.keys.remove(&self.recorded.asked[*index].key);

@@ -3,7 +3,7 @@
 //! INVARIANT: the process is a real one, and it does not outlive its test.
 //! Read next: `desk.rs`.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command};
 
 use super::desk::Desk;
@@ -34,6 +34,27 @@ impl Running {
         let mut line = String::new();
         self.output.read_line(&mut line).expect("it prints text");
         line.trim_end().to_owned()
+    }
+
+    /// Reads up to a line with a text; returns the lines before it, and it.
+    #[track_caller]
+    pub(crate) fn until(&mut self, text: &str) -> String {
+        let mut all = String::new();
+        loop {
+            let mut line = String::new();
+            let length = self.output.read_line(&mut line).expect("text");
+            assert!(length > 0, "it ended without {text:?}:\n{all}");
+            all.push_str(&line);
+            if line.contains(text) {
+                return all;
+            }
+        }
+    }
+
+    /// Types a line.
+    pub(crate) fn type_line(&mut self, line: &str) {
+        let input = self.child.stdin.as_mut().expect("a pipe");
+        writeln!(input, "{line}").expect("it listens");
     }
 
     pub(crate) fn signal(&self, name: &str) {

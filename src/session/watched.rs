@@ -1,0 +1,78 @@
+//! A run whose program somebody edits: it is driven until it stops, or a file is saved.
+//!
+//! INVARIANT: a run that stops because a file was saved stands at a durable turn, as after an
+//! interruption, and nobody goes on with it meanwhile.
+//! It compares no texts; `../rerun.rs` does. Read next: `../command/run/watch.rs`.
+
+use std::time::Duration;
+
+use duet_drivers::ticker::Ticker;
+use duet_drivers::waker::Waker;
+use duet_journal::{Need, Store};
+use duet_runtime::run::DriveOutcome;
+
+use super::Session;
+use crate::error::{CommandError, ExitCode};
+use crate::terminal::Terminal;
+use crate::watch::Watched;
+
+/// Why a watched run has stopped.
+pub(crate) enum Stop {
+    /// A file was saved.
+    Saved,
+    /// It rests, has ended or was interrupted, which was reported.
+    Rest(ExitCode),
+}
+
+/// Which files are looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'a> {
+    pub(crate) watched: &'a Watched,
+    pub(crate) interval: Duration,
+}
+
+impl Session {
+    /// Drives the run until it stops or a watched file is saved.
+    ///
+    /// # Errors
+    /// As [`drive`](Self::drive).
+    pub(crate) fn drive_watched(
+        mut self,
+        store: &mut dyn Store,
+        look: Look<'_>,
+        terminal: &mut Terminal,
+    ) -> Result<Stop, CommandError> {
+        let Look { watched, interval } = look;
+        watched.add_texts(self.texts.all());
+        self.world.watch(watched.clone());
+        self.tell_unshown(store, terminal)?;
+        self.leave_when_interrupted();
+        self.catch_up(store)?;
+        let (waker, looked) = (self.waker(), watched.clone());
+        let look = move || {
+            let is_saved = looked.files().look();
+            if is_saved {
+                // Nobody listens any more if the run has just stopped.
+                let _heard = waker.as_ref().is_some_and(Waker::interrupt);
+            }
+            !is_saved
+        };
+        let clock = Ticker::start(interval, look)
+            .map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
+        let rest = self.run_on(store)?;
+        drop(clock);
+        if rest == DriveOutcome::Interrupted {
+            store.set_need(self.run.id(), self.run.branch(), self.run.epoch(), Need::Nothing)?;
+            if watched.files().has_saved() && self.stopped_by.is_none() {
+                self.close();
+                return Ok(Stop::Saved);
+            }
+        }
+        let code = match self.report_rest(store, rest, true, terminal) {
+            // A program that has failed is what the person mends.
+            Err(error) => crate::command::tell(error, terminal),
+            Ok(code) => code,
+        };
+        Ok(Stop::Rest(code))
+    }
+}
