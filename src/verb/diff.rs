@@ -4,6 +4,7 @@
 //! Read next: `../../runtime/src/history/parting.rs`.
 
 mod asked;
+mod definitions;
 mod texts;
 pub(crate) mod words;
 
@@ -43,12 +44,16 @@ use crate::value_text::{self, abbreviated, shown};
 /// not by turns: Duet distinguishes other answers, another order, and other arguments. It compares
 /// long texts word by word, as [-left-]{+right+}. `--stat` only counts.
 ///
+/// `--code` compares only the texts that both execute, after `duet patch` or `duet resume --with`
+/// too: it names the definitions that differ, and shows the lines as a patch.
+///
 /// Without B, Duet compares A with the head of the current branch. Two turns of one branch can be
 /// compared as well. Facts about who observes what are left out, and ids that only this run has do
 /// not count as differences.
 ///
 ///   duet diff review/main review/what-if
 ///   duet diff @5 @9 --json
+///   duet diff review/main review/main-new --code
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
@@ -62,6 +67,9 @@ pub(crate) struct Request {
     /// Only counts the differences of each sort.
     #[arg(long)]
     pub(crate) stat: bool,
+    /// Compares only the texts of the programs.
+    #[arg(long, conflicts_with = "stat")]
+    pub(crate) code: bool,
 }
 
 /// The results of one side after the last shared turn.
@@ -77,7 +85,21 @@ struct Side {
 }
 
 /// The differences of two places.
-pub(crate) struct Report {
+pub(crate) enum Report {
+    /// All of them.
+    Whole(Box<Whole>),
+    /// Those of the texts.
+    Code(Code),
+}
+
+/// The texts of two places that differ.
+pub(crate) struct Code {
+    addresses: [String; 2],
+    texts: Vec<TextApart>,
+}
+
+/// All differences of two places.
+pub(crate) struct Whole {
     places: [Place; 2],
     parting: Parting,
     sides: [Side; 2],
@@ -94,6 +116,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let look = project.look()?;
     let left = look.resolve_turn(Some(&request.left))?;
     let right = look.resolve_turn(request.right.as_deref())?;
+    if request.code {
+        return Ok(Report::Code(Code {
+            addresses: [&left, &right].map(|place| place.address(place.at())),
+            texts: texts::apart(look.store, [&left, &right])?,
+        }));
+    }
     let parting = part(
         (&left.source(look.store), left.at()),
         (&right.source(look.store), right.at()),
@@ -104,28 +132,65 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         see(&look, &left, (&parting, &ledgers[0]))?,
         see(&look, &right, (&parting, &ledgers[1]))?,
     ];
-    Ok(Report {
+    Ok(Report::Whole(Box::new(Whole {
         alignment: align(&ledgers[0], &ledgers[1]),
         texts: texts::apart(look.store, [&left, &right])?,
         places: [left, right],
         parting,
         sides,
         is_stat: request.stat,
-    })
+    })))
 }
 
 impl Report {
     pub(crate) fn json(&self) -> Value {
-        let [left, right] = &self.places;
-        let results = form_of([left, right], &self.parting, &self.sides);
-        as_json(&Form {
-            asked: asked::Told::of(&self.alignment).form(),
-            texts: self.texts.clone(),
-            ..results
+        as_json(&match self {
+            Self::Whole(whole) => Form::Whole(Box::new(whole.form())),
+            Self::Code(code) => Form::Code(code.form()),
         })
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
+        match self {
+            Self::Whole(whole) => whole.tell(),
+            Self::Code(code) => code.tell(),
+        }
+    }
+}
+
+impl Code {
+    fn form(&self) -> CodeForm {
+        let [left, right] = self.addresses.clone();
+        CodeForm {
+            left,
+            right,
+            code: self.texts.clone(),
+        }
+    }
+
+    fn tell(&self) -> Told {
+        let [left, right] = &self.addresses;
+        if self.texts.is_empty() {
+            return Told::data(format!("{left} and {right} execute the same texts\n"));
+        }
+        let lines = self.texts.iter().flat_map(|text| text.patch([left, right]));
+        let lines: Vec<String> = lines.collect();
+        Told::data(Text::lines(&format!("{}\n", lines.join("\n"))))
+    }
+}
+
+impl Whole {
+    fn form(&self) -> WholeForm {
+        let [left, right] = &self.places;
+        let results = form_of([left, right], &self.parting, &self.sides);
+        WholeForm {
+            asked: asked::Told::of(&self.alignment).form(),
+            texts: self.texts.clone(),
+            ..results
+        }
+    }
+
+    fn tell(&self) -> Told {
         let [left, right] = &self.places;
         let mut text = head([left, right], &self.parting);
         if self.is_stat {
@@ -376,7 +441,24 @@ fn section(text: &mut String, title: &str, left: impl Iterator<Item = String>, r
 
 /// The report as JSON.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Form {
+#[serde(untagged)]
+pub(crate) enum Form {
+    Whole(Box<WholeForm>),
+    Code(CodeForm),
+}
+
+/// The texts that differ, as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CodeForm {
+    /// The address of each side.
+    left: String,
+    right: String,
+    code: Vec<TextApart>,
+}
+
+/// All differences as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WholeForm {
     /// The last turn that both sides share.
     shared: Option<u64>,
     /// The last turn up to which they did the same.
@@ -416,7 +498,7 @@ struct SideForm {
     files: Vec<String>,
 }
 
-fn form_of(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> Form {
+fn form_of(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> WholeForm {
     let [left, right] = sides;
     let (left_facts, right_facts) = facts_apart(left, right);
     let (left_lines, right_lines) = lines_apart(&left.output, &right.output);
@@ -427,7 +509,7 @@ fn form_of(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> Form {
         output: output.into_iter().map(str::to_owned).collect(),
         files,
     };
-    Form {
+    WholeForm {
         shared: parting.shared.map(Sequence::number),
         alike: parting.alike.map(Sequence::number),
         first: parting.first.as_ref().map(|first| FirstForm {

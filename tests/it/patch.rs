@@ -315,3 +315,35 @@ fn a_call_in_flight_has_its_result_after_a_patch() {
     );
     replays(&desk, "steps");
 }
+
+#[test]
+fn the_texts_of_two_turns_are_compared_with_the_names_of_what_they_define() {
+    let desk = desk_of(
+        STEPS,
+        &[
+            ("(* 2 x)", "(* 20 x)"),
+            ("(define limit 10)\n", ""),
+            ("'old x limit", "'new x"),
+        ],
+    );
+    desk.duet("run steps.scm");
+    desk.duet("patch steps new.scm");
+    let said = desk.duet("diff steps@1 steps --code").output;
+    let names = said.lines().take_while(|line| !line.starts_with("---"));
+    assert_eq!(names.collect::<Vec<_>>(), ["changed: late, twice", "removed: limit"]);
+    for line in [
+        "--- steps.scm\tsteps@1",
+        "+++ new.scm\tsteps@2",
+        "-(define (twice x) (* 2 x))",
+        "+(define (twice x) (* 20 x))",
+    ] {
+        assert!(said.lines().any(|shown| shown == line), "{line}\n{said}");
+    }
+    let form: Value = serde_json::from_str(&desk.duet("diff steps steps@1 --code --json").output).expect("JSON");
+    assert_eq!(form["code"][0]["definitions"]["added"][0], "limit");
+    assert_eq!((&form["left"], &form["right"]), (&"steps@2".into(), &"steps@1".into()));
+    let whole: Value = serde_json::from_str(&desk.duet("diff steps@1 steps --json").output).expect("JSON");
+    assert_eq!(whole["texts"][0]["definitions"]["changed"][0], "late");
+    let same = "steps@2 and steps@2 execute the same texts\n";
+    desk.check("diff steps steps --code", 0, same);
+}

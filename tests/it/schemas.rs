@@ -66,7 +66,7 @@ fn busy() -> Desk {
 }
 
 /// The lines whose output is validated; the first word is the command.
-const LINES: [&str; 26] = [
+const LINES: [&str; 27] = [
     "log p",
     "log p/other",
     "show p@0",
@@ -81,6 +81,7 @@ const LINES: [&str; 26] = [
     "explain p",
     "explain f",
     "diff p p/other",
+    "diff p p/other --code",
     "why lost p",
     "why nothing p",
     "why --output 1 p",
