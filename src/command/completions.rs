@@ -44,7 +44,7 @@ fn with_names(shell: Shell, script: &str) -> String {
             let end = renamed.rfind("\nif [ \"$funcstack[1]\"").unwrap_or(renamed.len());
             format!("{}\n{ZSH}{}", &renamed[..end], &renamed[end..])
         }
-        _ => script.to_owned(),
+        Shell::Elvish | Shell::PowerShell | _ => script.to_owned(),
     }
 }
 
