@@ -50,6 +50,9 @@ pub(crate) enum Handed {
     Left,
 }
 
+/// The command that owns a worker's runs.
+const WORKER: &str = "work";
+
 /// How long a command waits for a reply, in milliseconds.
 const WAIT_MAX_MS: u64 = 60_000;
 
@@ -101,6 +104,52 @@ impl Recipient<'_> {
             return Ok(Handed::Left);
         }
         await_reply(&mut **store, place, letter.id).map(Handed::Done)
+    }
+
+    /// Asks the process that owns the run for something, at its door or by a letter; `None` if no
+    /// other process owns it.
+    ///
+    /// # Errors
+    /// As [`hand_over`](Self::hand_over).
+    pub(crate) fn ask_owner(&mut self, wish: &Wish) -> Result<Option<IOValue>, CommandError> {
+        let owner = doors::other_owner(&*self.store, self.place)?;
+        if owner.is_none_or(|owner| doors::is_near(self.journal, &owner, self.place)) {
+            return doors::hand_over((&*self.store, self.journal), self.place, &wish.encode());
+        }
+        let how = MailArguments {
+            inbox: true,
+            ..MailArguments::default()
+        };
+        match self.hand_over(wish, how)? {
+            Handed::Done(done) => Ok(Some(done)),
+            Handed::ToNobody | Handed::Left => Ok(None),
+        }
+    }
+
+    /// Has the process that owns the run let go of it, so that this one can act on it; returns the
+    /// turn at which it stopped, or `None` if no other process owns the run.
+    ///
+    /// # Errors
+    /// As [`hand_over`](Self::hand_over).
+    pub(crate) fn make_let_go(&mut self) -> Result<Option<u64>, CommandError> {
+        let Some(done) = self.ask_owner(&Wish::Stop)? else {
+            return Ok(None);
+        };
+        doors::await_end(&*self.store, self.place)?;
+        doors::turn_of_stop(&done).map(Some)
+    }
+
+    /// Has a worker let go of the run; a process that a person has begun keeps it. Returns whether
+    /// there was one.
+    ///
+    /// # Errors
+    /// As [`hand_over`](Self::hand_over).
+    pub(crate) fn make_worker_let_go(&mut self) -> Result<bool, CommandError> {
+        let owner = doors::other_owner(&*self.store, self.place)?;
+        if owner.is_none_or(|owner| owner.command != WORKER) {
+            return Ok(false);
+        }
+        Ok(self.make_let_go()?.is_some())
     }
 
     /// Stops the run by a letter to its owner, and waits until that has given the run up; returns

@@ -149,6 +149,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let Some(input) = input else {
         return Ok(ExitCode::OK.into());
     };
+    project.take_from_worker(&mut *store, &place)?;
     let branch = new_branch(&*store, &place, turn, request.branch.as_deref())?;
     let owner = doors::successor(&*store, &place.run, "amend")?;
     move_head(

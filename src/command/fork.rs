@@ -96,7 +96,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         turn: place.at().number(),
         branches: branches.iter().map(BranchName::to_string).collect(),
     };
-    if project.hand_over(&*store, &place, &wish)?.is_none() {
+    if project.recipient(&mut *store, &place).ask_owner(&wish)?.is_none() {
         let owner = doors::successor(&*store, &place.run, "fork")?;
         heads::fork(
             &mut *store,

@@ -108,7 +108,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let mut store = project.change("goto")?;
     let journal = project.journal();
     let (mut place, marked) = aim(journal, &*store, Some(&request.address))?;
-    let was_stopped = !request.dry_run && doors::stop((&*store, journal), &place)?.is_some();
+    let was_stopped = !request.dry_run && project.recipient(&mut *store, &place).make_let_go()?.is_some();
     if was_stopped {
         place.head = store.head(&place.run, &place.branch)?.unwrap_or(place.head);
     }

@@ -61,6 +61,9 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return Ok(ExitCode::OK.into());
     }
     let mut store = project.change("merge")?;
+    let (_, into) = sides(project.journal(), &*store, request)?;
+    project.take_from_worker(&mut *store, &into)?;
+    // Whoever had the run may have taken turns until it let go.
     let (from, into) = sides(project.journal(), &*store, request)?;
     let merge = compare(&*store, &from, &into)?;
     show(&merge, request.json, project.stage()?)?;

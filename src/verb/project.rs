@@ -11,20 +11,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use duet_journal::index::Index;
 use duet_journal::{BranchName, Owner, RunId, Sequence, Store};
 use duet_runtime::history::changes::{Change, Sought};
-use preserves::IOValue;
 
 use crate::changes::{self, Searched};
 use crate::error::CommandError;
 use crate::grants::Grants;
 use crate::journal::{Journal, Place};
 use crate::mail::{Handed, MailArguments, Recipient};
+use crate::marks;
 use crate::query::Query;
+use crate::saying::{Way, say};
 use crate::session::Session;
 use crate::session::serve::Wish;
 use crate::standing::Standings;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
-use crate::{doors, marks};
 
 /// A journal, opened when it is needed.
 pub(crate) struct Project<'a> {
@@ -129,17 +129,30 @@ impl Project<'_> {
         Session::resume(place, (store, self.journal.path()), options, command)
     }
 
-    /// Asks the process that owns a run for something; `None` if no other process owns it.
+    /// A branch of the journal that something may be handed to.
+    pub(crate) fn recipient<'a>(&'a self, store: &'a mut dyn Store, place: &'a Place) -> Recipient<'a> {
+        Recipient {
+            store,
+            journal: &self.journal,
+            place,
+        }
+    }
+
+    /// Has a worker let go of a run that this process is to act on, and says so.
     ///
     /// # Errors
-    /// If that process refuses, does not listen, or goes before it answers.
-    pub(crate) fn hand_over(
-        &self,
-        store: &dyn Store,
-        place: &Place,
-        wish: &Wish,
-    ) -> Result<Option<IOValue>, CommandError> {
-        doors::hand_over((store, &self.journal), place, &wish.encode())
+    /// If the worker does not, or the journal fails.
+    pub(crate) fn take_from_worker(&mut self, store: &mut dyn Store, place: &Place) -> Result<(), CommandError> {
+        if self.recipient(store, place).make_worker_let_go()? {
+            let told = say![
+                format!("a worker has let go of {}; ", place.name()),
+                Way::at("resume", place.name()),
+                " goes on with it"
+            ];
+            let stage = self.stage()?;
+            stage.message(told.spelled(stage.speaker));
+        }
+        Ok(())
     }
 
     /// Hands something to whoever executes a run, or will.
@@ -153,12 +166,7 @@ impl Project<'_> {
         wish: &Wish,
         how: MailArguments,
     ) -> Result<Handed, CommandError> {
-        let mut recipient = Recipient {
-            store,
-            journal: &self.journal,
-            place,
-        };
-        recipient.hand_over(wish, how)
+        self.recipient(store, place).hand_over(wish, how)
     }
 
     /// Makes a branch the one that an address without a branch means.

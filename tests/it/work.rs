@@ -456,3 +456,69 @@ fn runs_of_workers_that_are_killed_go_on_with_others() {
         worker.running.signal("-TERM");
     }
 }
+
+/// It never sleeps for long, so its owner never lets go of it by itself.
+const BUSY: &str = r#"
+(import (scheme base) (duet base) (duet dataspace))
+(assert! (record 'begun 1))
+(await (user-input :prompt "Name?" :tag "name"))
+(let loop ((n 0)) (sleep 20) (loop (+ n 1)))
+"#;
+
+#[test]
+fn a_worker_elsewhere_lets_go_of_a_run_that_somebody_is_to_act_on() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let host = || {
+        let desk = Desk::new(&[("p.scm", BUSY)]);
+        let state = desk.path("state").display().to_string();
+        desk.knowing("DUET_JOURNAL", server.text(&format!("schema={schema}")))
+            .knowing("XDG_STATE_HOME", state)
+    };
+    let (there, here) = (host(), host());
+    let begin = |name: &str| {
+        assert_eq!(there.duet(&format!("run p.scm --name {name} --queue")).code, 0);
+        let mut worker = Worker::start(&there, "work");
+        worker.until(&format!("{name} waits for an input"));
+        assert_eq!(here.duet(&format!("answer {name} Ada")).code, 0);
+        while !here.duet("runs").output.contains("running") {}
+        worker
+    };
+    let mut worker = begin("a");
+    let forked = here.duet("fork a@1 other");
+    assert_eq!(forked.code, 0, "{forked:?}");
+    assert!(
+        here.duet("work --status").output.contains("executes a"),
+        "a fork stops nobody"
+    );
+    let gone = here.duet("goto a@1");
+    assert!(
+        gone.code == 0 && gone.errors.contains("a was stopped first"),
+        "{gone:?}"
+    );
+    worker.until("a has stopped");
+    worker.running.signal("-TERM");
+    worker.code();
+    let mut worker = begin("b");
+    let mut amending = Running::start(&here, "amend b@2 Eve --branch eve");
+    worker.until("b has stopped");
+    while !here.duet("log b/eve").output.contains("answer \"Eve\"") {}
+    amending.signal("-KILL");
+    amending.end();
+    worker.running.signal("-TERM");
+    worker.code();
+    let mut worker = begin("c");
+    assert_eq!(here.duet("fork c@1 other").code, 0);
+    // Whoever merges goes on with the run.
+    let mut merging = Running::start(&here, "merge c/other --into main");
+    worker.until("c has stopped");
+    while !here.duet("runs").output.contains("duet merge") {}
+    merging.signal("-KILL");
+    let (_, told) = merging.end();
+    assert!(told.contains("a worker has let go of c"), "{told}");
+    worker.running.signal("-TERM");
+    worker.code();
+    for address in ["a", "a/other", "b", "b/eve", "c", "c/other"] {
+        assert_eq!(here.duet(&format!("replay {address} --check")).code, 0, "{address}");
+    }
+}
