@@ -4,7 +4,6 @@
 //! INVARIANT: the findings are those of the records, so a replay of the run finds the same.
 //! It judges nothing. Read next: the crate's `testing.rs`.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

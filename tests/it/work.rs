@@ -139,6 +139,17 @@ fn a_run_goes_to_a_worker_that_declares_its_workspace() {
     }
 }
 
+/// Entries of `[workspaces]` that are wrong, and what is said of each.
+const WRONG_WORKSPACES: [(&str, &str); 4] = [
+    ("shop = 1", "workspaces.shop: it is no string with a directory"),
+    ("shop = \"there\"", "workspaces.shop: `there` does not begin with `/`"),
+    (
+        "shop = \"/nowhere/at/all\"",
+        "workspaces.shop: `/nowhere/at/all` cannot be used",
+    ),
+    ("\"a b\" = \"/\"", "`a b` is no name of a workspace"),
+];
+
 #[test]
 fn a_run_with_a_named_workspace_is_taken_by_hand_where_the_configuration_names_a_directory() {
     let reading = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
@@ -178,15 +189,7 @@ fn a_run_with_a_named_workspace_is_taken_by_hand_where_the_configuration_names_a
         fs::create_dir_all(desk.path("config/duet")).unwrap();
         fs::write(&config, format!("[workspaces]\n{entries}\n")).unwrap();
     };
-    for (entries, told) in [
-        ("shop = 1", "workspaces.shop: it is no string with a directory"),
-        ("shop = \"there\"", "workspaces.shop: `there` does not begin with `/`"),
-        (
-            "shop = \"/nowhere/at/all\"",
-            "workspaces.shop: `/nowhere/at/all` cannot be used",
-        ),
-        ("\"a b\" = \"/\"", "`a b` is no name of a workspace"),
-    ] {
+    for (entries, told) in WRONG_WORKSPACES {
         configure(entries);
         for line in ["resume p", "work --idle-exit 0"] {
             let wrong = desk.duet(line);
