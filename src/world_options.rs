@@ -308,6 +308,19 @@ impl GoOnArguments {
 }
 
 impl WorldArguments {
+    /// The first option given that no journal has, so that it ends with the process.
+    pub(crate) fn of_the_process(&self) -> Option<&'static str> {
+        let given = [
+            ("--double", self.reach.double.double.is_some()),
+            ("--answer", !self.answers.is_empty()),
+            ("--approve", !self.approve.is_empty()),
+            ("--headless", self.headless),
+        ];
+        given
+            .into_iter()
+            .find_map(|(option, is_given)| is_given.then_some(option))
+    }
+
     /// What a client of a server has chosen, within what the person who runs the server grants.
     ///
     /// # Errors

@@ -230,6 +230,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
                 .advise("name a file, or give the text with `--text`"),
         );
     }
+    if let Some(option) = request.world.of_the_process().filter(|_| request.queue) {
+        return Err(CommandError::usage(format!(
+            "`{option}` counts in the process that executes the run, which is a worker"
+        ))
+        .advise("give it to `duet work`, or leave out `--queue`"));
+    }
     if request.detach.is_wanted() {
         return Ok(detach::detach(&journal, terminal)?.into());
     }

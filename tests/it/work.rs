@@ -337,6 +337,28 @@ fn a_run_that_sleeps_is_stopped_without_a_process() {
 }
 
 #[test]
+fn a_run_for_workers_refuses_options_that_would_end_with_the_command() {
+    let desk = Desk::new(&[("p.scm", "(display 1)"), ("doubles.scm", "")]);
+    for option in [
+        "--double doubles.scm",
+        "--answer yes",
+        "--approve file/write",
+        "--headless",
+    ] {
+        let refused = desk.duet(&format!("run p.scm --queue {option}"));
+        let name = option.split(' ').next().unwrap();
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(
+            refused.errors.contains(&format!(
+                "`{name}` counts in the process that executes the run, which is a worker"
+            )),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(desk.duet("runs").output.trim(), "", "no run began");
+}
+
+#[test]
 fn a_worker_leaves_to_others_what_it_cannot_execute() {
     let desk = Desk::new(&[("p.scm", "(display 1)"), ("place/q.scm", "(display 2)")]);
     assert_eq!(desk.duet("run p.scm --queue --secret A_KEY_THAT_IS_MISSING").code, 0);
