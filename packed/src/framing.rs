@@ -219,8 +219,9 @@ impl Decoder {
         };
         loop {
             if encoding == Encoding::Text {
-                let blanks = self.lexer.blanks(&self.bytes[self.at..]);
-                self.use_up(blanks);
+                let limit_bytes = self.limits.bytes_max;
+                let blanks = self.lexer.blanks(&self.bytes[self.at..], limit_bytes);
+                self.use_up(blanks.ok_or(Fault::TooLong { limit_bytes })?);
             }
             let rest = &self.bytes[self.at..];
             let extent = match encoding {

@@ -363,6 +363,24 @@ fn a_text_is_one_value_or_says_why_not() {
     ));
 }
 
+#[test]
+fn a_comment_beyond_the_limit_is_refused_however_the_stream_is_cut() {
+    let limits = PackedLimits {
+        depth_max: 5,
+        bytes_max: 30,
+    };
+    for (blanks, is_refused) in [(27, false), (28, true), (100, true)] {
+        for before in ["", "[1 ", "1 "] {
+            let text = format!("{before}# {}\n2 ", " ".repeat(blanks));
+            let is_refused = is_refused || before == "[1 ";
+            for length in [1, 2, 7, text.len()] {
+                let (_, failed) = decode(text.as_bytes(), length, limits);
+                assert_eq!(failed.is_some(), is_refused, "{text:?} in pieces of {length}");
+            }
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn values_survive_either_encoding_however_the_stream_is_cut(

@@ -26,8 +26,10 @@ pub(super) struct Lexer {
 }
 
 impl Lexer {
-    /// Returns the length of the white space and whole comments at the start of `bytes`.
-    pub(super) fn blanks(&mut self, bytes: &[u8]) -> usize {
+    /// Returns the length of the white space and whole comments at the start of `bytes`; nothing
+    /// if a comment has more than `comment_bytes_max` bytes. One that is not whole yet is a part
+    /// of a token, which is refused at the same length.
+    pub(super) fn blanks(&mut self, bytes: &[u8], comment_bytes_max: usize) -> Option<usize> {
         let mut length = 0;
         loop {
             let rest = &bytes[length..];
@@ -35,10 +37,11 @@ impl Lexer {
             match &bytes[length..] {
                 [b'#', b'\n' | b'\r', ..] => length += 2,
                 [b'#', b' ' | b'\t' | b'!', ..] => match self.line_end(&bytes[length..]) {
+                    Some(end) if end > comment_bytes_max => return None,
                     Some(end) => length += end,
-                    None => return length,
+                    None => return Some(length),
                 },
-                _ => return length,
+                _ => return Some(length),
             }
         }
     }
