@@ -315,10 +315,23 @@ impl Kept<'_> {
             let session = Session::start(prepared, (id, "run"), (&mut store, None))?;
             return session.drive(&mut store, false, terminal);
         }
-        let (mut session, mut store) = self.begin(&mut launch, options, terminal)?;
+        let is_folder = launch.is_folder;
+        self.begin(&mut launch, options, terminal, |session, store, terminal| {
+            self.drive(session, store, is_folder, terminal)
+        })
+    }
+
+    /// Drives a run that has begun, unless workers are to do it.
+    fn drive(
+        &self,
+        mut session: Session,
+        store: &mut dyn Store,
+        is_folder: bool,
+        terminal: &mut Terminal,
+    ) -> Result<ExitCode, CommandError> {
         let id = session.id().clone();
         if self.is_queued {
-            session.leave_to_workers(&mut store)?;
+            session.leave_to_workers(store)?;
             terminal.message(say![
                 format!("{id} waits for a worker; "),
                 Way::at("waits", &id),
@@ -327,10 +340,10 @@ impl Kept<'_> {
             return Ok(ExitCode::OK);
         }
         if self.detach.is_done() {
-            session.settle(&mut store)?;
+            session.settle(store)?;
             self.detach.announce(&id);
         }
-        session.drive(&mut store, launch.is_folder, terminal)
+        session.drive(store, is_folder, terminal)
     }
 
     /// Grants the program what the options name, and finds where its libraries are kept.
@@ -341,21 +354,30 @@ impl Kept<'_> {
         Ok(())
     }
 
-    /// Begins a run in the journal.
-    fn begin(
+    /// Begins a run in the journal and acts on it. The journal may have been made by another
+    /// process with a run of the same name in it, which shows at the first commit; then a run of
+    /// another name begins.
+    ///
+    /// # Errors
+    /// If the program cannot be compiled, a name that was given is taken, or the journal fails;
+    /// those of the act.
+    fn begin<T>(
         &self,
         launch: &mut Launch,
         options: WorldOptions,
         terminal: &mut Terminal,
-    ) -> Result<(Session, Box<dyn Store>), CommandError> {
+        mut act: impl FnMut(Session, &mut dyn Store, &mut Terminal) -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
         self.prepare(launch, &options)?;
         let given = self.name.map(read_name).transpose()?;
         loop {
             let prepared = Prepared::new(launch, options.clone(), terminal)?;
-            match self.begin_prepared(prepared, given.as_ref(), &launch.stem) {
-                // The journal was made by another process, with a run of this name in it.
+            let acted = self
+                .begin_prepared(prepared, given.as_ref(), &launch.stem)
+                .and_then(|(session, mut store)| act(session, &mut *store, terminal));
+            match acted {
                 Err(CommandError::NameLost(_)) if given.is_none() => {}
-                begun => return begun,
+                ended => return ended,
             }
         }
     }

@@ -159,10 +159,17 @@ impl Watching<'_> {
         self.watch_program();
         let (mut options, is_stopped) = self.options()?;
         options.granted.clone_from(&self.request.grant);
-        let begun =
-            launch(self.request, terminal).and_then(|mut launch| self.kept.begin(&mut launch, options, terminal));
+        let kept = self.kept;
+        let begun = launch(self.request, terminal).and_then(|mut launch| {
+            kept.begin(&mut launch, options, terminal, |session, store, terminal| {
+                match self.drive(session, store, &is_stopped, terminal) {
+                    Err(CommandError::NameLost(run)) => Err(CommandError::NameLost(run)),
+                    driven => Ok(driven),
+                }
+            })
+        });
         match begun {
-            Ok((session, mut store)) => self.drive(session, &mut *store, &is_stopped, terminal),
+            Ok(driven) => driven,
             Err(CommandError::Shown(text)) => {
                 self.watch_sources();
                 terminal.message(text);
