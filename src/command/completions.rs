@@ -12,8 +12,9 @@ use super::parser;
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
 
-/// Prints a script that makes a shell complete commands and options; bash, zsh and fish also
-/// complete runs, branches and libraries.
+/// Prints a script that makes a shell complete commands and options.
+///
+/// In bash, zsh and fish it completes the names of runs, branches and libraries, too.
 ///
 ///   duet completions bash > ~/.local/share/bash-completion/completions/duet
 ///   duet completions zsh > ~/.zfunc/_duet
