@@ -57,6 +57,7 @@ pub use register::{Register, RootId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::number::limbs::Scratch;
 use crate::value::Value;
 use charge::Charge;
 pub(crate) use charge::{Spent, Steps};
@@ -146,6 +147,8 @@ pub struct Heap {
     /// The buffer for the survivors of minor collections, empty between them; reused because fresh
     /// memory costs more than the copying.
     survivors: Vec<u64>,
+    /// Memory of the arithmetic of long integers.
+    scratch: Scratch,
     saved: SavedPages,
     registers: [Value; Register::COUNT],
     turn: Option<Box<Turn>>,
@@ -217,6 +220,7 @@ impl Heap {
             words_live: 0,
             pages: Pages::default(),
             survivors: Vec::new(),
+            scratch: Scratch::default(),
             saved: SavedPages::default(),
             registers: Register::INITIAL,
             turn: None,

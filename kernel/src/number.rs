@@ -20,6 +20,7 @@ mod division;
 mod exactness;
 mod gcd;
 mod integer;
+pub(crate) mod limbs;
 mod parse;
 mod power;
 mod print;

@@ -205,6 +205,20 @@ impl Heap {
         &mut bytemuck::cast_slice_mut(&mut self.words[start..start + length.div_ceil(8)])[..length]
     }
 
+    /// The limbs of a bignum, lowest first; the bytes that fill the last one up are zero.
+    pub(super) fn raw_limbs(&self, bignum: Value) -> &[u64] {
+        const { assert!(cfg!(target_endian = "little"), "a limb is a word of the heap") };
+        let start = bignum.index() + 1;
+        &self.words[start..start + self.object_length(bignum).div_ceil(8)]
+    }
+
+    /// The limbs of a bignum that was just made, for writing.
+    pub(super) fn fresh_limbs_mut(&mut self, bignum: Value) -> &mut [u64] {
+        let start = bignum.index() + 1;
+        let end = start + self.object_length(bignum).div_ceil(8);
+        &mut self.words[start..end]
+    }
+
     fn is_field(&self, object: Value, field: usize) -> bool {
         self.header(object)
             .is_some_and(|header| !header.kind.is_raw() && field < header.length as usize)

@@ -217,7 +217,8 @@ impl Heap {
         Ok(object)
     }
 
-    fn allocate_raw_flagged(&mut self, kind: Kind, flags: Flags, length: usize) -> Result<Value, HeapFull> {
+    /// Makes an object of `length` zero bytes.
+    pub(super) fn allocate_raw_flagged(&mut self, kind: Kind, flags: Flags, length: usize) -> Result<Value, HeapFull> {
         debug_assert!(kind.is_raw());
         let payload_words = length.div_ceil(8);
         let index = self.allocate_header(kind, flags, length, payload_words)?;

@@ -21,6 +21,7 @@ use super::pages::{PAGE_WORDS, Pages};
 use super::register::Register;
 use super::undo::SavedPages;
 use super::{Heap, WORDS_INITIAL};
+use crate::number::limbs::Scratch;
 use crate::value::Value;
 
 /// A heap with more own words than this is not compacted, because copying them twice a turn costs
@@ -191,6 +192,7 @@ impl Heap {
         let shared_words = self.shared_words();
         if self.top - shared_words > OWN_WORDS_MAX {
             self.survivors = Vec::new();
+            self.scratch = Scratch::default();
             self.words.shrink_to(self.room_kept_for(self.words.len()));
             return;
         }
@@ -207,6 +209,7 @@ impl Heap {
         self.store_difference(&differing, &flags);
         self.recycle_words(&differing);
         self.survivors = Vec::new();
+        self.scratch = Scratch::default();
         self.limit = 0;
     }
 

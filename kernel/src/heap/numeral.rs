@@ -9,6 +9,7 @@ use num_traits::ToPrimitive;
 
 use super::kind::Flags;
 use super::{Heap, HeapFull, Kind};
+use crate::number::limbs::{Operand, Scratch};
 use crate::number::{Complex, Number};
 use crate::value::Value;
 
@@ -63,13 +64,75 @@ impl Heap {
         if let Some(value) = integer.to_i64().and_then(Value::fixnum) {
             return Ok(value);
         }
-        let magnitude = bytes_of(integer.magnitude());
-        let flags = if integer.sign() == Sign::Minus {
-            Flags::NEGATIVE
-        } else {
-            Flags::NONE
+        let length_bytes = integer.bits().div_ceil(8) as usize;
+        let limbs = integer.magnitude().iter_u64_digits();
+        self.bignum(integer.sign() == Sign::Minus, length_bytes, limbs)
+    }
+
+    /// The result of an operation on two exact integers that are short; nothing if an operand is
+    /// none.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub(crate) fn by_limbs(
+        &mut self,
+        operands: &[Value; 2],
+        operation: impl FnOnce(Operand<'_>, Operand<'_>, &mut Scratch) -> bool,
+    ) -> Option<Result<Value, HeapFull>> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let (mut fixnum_a, mut fixnum_b) = ([0], [0]);
+        let operands = self
+            .operand(operands[0], &mut fixnum_a)
+            .zip(self.operand(operands[1], &mut fixnum_b));
+        let sign = operands.map(|(a, b)| operation(a, b, &mut scratch));
+        let value = sign.map(|is_negative| self.limbs(is_negative, scratch.result()));
+        self.scratch = scratch;
+        value
+    }
+
+    /// The value of an integer whose magnitude has these limbs, the last of which is not zero.
+    fn limbs(&mut self, is_negative: bool, limbs: &[u64]) -> Result<Value, HeapFull> {
+        let word = match limbs {
+            [] => Some(0),
+            [magnitude] if is_negative => 0i64.checked_sub_unsigned(*magnitude),
+            [magnitude] => i64::try_from(*magnitude).ok(),
+            _ => None,
         };
-        self.make_raw(Kind::Bignum, flags, &magnitude)
+        if let Some(value) = word.and_then(Value::fixnum) {
+            return Ok(value);
+        }
+        let zeros = limbs.last().map_or(0, |highest| highest.leading_zeros() / 8);
+        let length_bytes = size_of_val(limbs) - zeros as usize;
+        self.bignum(is_negative, length_bytes, limbs.iter().copied())
+    }
+
+    /// An integer as an operand of arithmetic in limbs, for which `fixnum` is room; nothing if
+    /// `value` is no exact integer, or too long.
+    pub(crate) fn operand<'a>(&'a self, value: Value, fixnum: &'a mut [u64; 1]) -> Option<Operand<'a>> {
+        if let Some(integer) = value.as_fixnum() {
+            *fixnum = [integer.unsigned_abs()];
+            return Operand::new(integer < 0, fixnum);
+        }
+        if !self.is_kind(value, Kind::Bignum) {
+            return None;
+        }
+        Operand::new(self.flags(value).has(Flags::NEGATIVE), self.raw_limbs(value))
+    }
+
+    /// Makes an integer that is no fixnum of the limbs of its magnitude, which has `length_bytes`
+    /// without the zeros at its upper end.
+    fn bignum(
+        &mut self,
+        is_negative: bool,
+        length_bytes: usize,
+        limbs: impl Iterator<Item = u64>,
+    ) -> Result<Value, HeapFull> {
+        let flags = if is_negative { Flags::NEGATIVE } else { Flags::NONE };
+        let object = self.allocate_raw_flagged(Kind::Bignum, flags, length_bytes)?;
+        for (place, limb) in self.fresh_limbs_mut(object).iter_mut().zip(limbs) {
+            *place = limb.to_le();
+        }
+        Ok(object)
     }
 
     /// Whether an integer is a fixnum rather than an object.
@@ -164,18 +227,7 @@ impl Heap {
     }
 }
 
-/// The bytes of a natural number, lowest first, without zeros at the end. (The package's own
-/// conversion works bit by bit.)
-fn bytes_of(natural: &BigUint) -> Vec<u8> {
-    let digits = natural.iter_u64_digits();
-    let mut bytes = Vec::with_capacity(digits.len() * size_of::<u64>());
-    digits.for_each(|digit| bytes.extend_from_slice(&digit.to_le_bytes()));
-    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
-    bytes.truncate(bytes.len() - zeros);
-    bytes
-}
-
-/// The inverse of [`bytes_of`].
+/// The natural number with these bytes, lowest first.
 fn natural_of(bytes: &[u8]) -> BigUint {
     const DIGIT_BYTES: usize = size_of::<u32>();
     let (full, last) = bytes.as_chunks::<DIGIT_BYTES>();

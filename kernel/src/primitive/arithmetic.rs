@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 use super::argument::{complex_at, number_at, wrong_type};
 use super::{Context, PrimitiveError, cost};
 use crate::heap::Heap;
+use crate::number::limbs;
 use crate::number::{Complex, Number, NumberError};
 use crate::value::Value;
 
@@ -94,7 +95,7 @@ pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Primitiv
     match (a.as_fixnum(), b.as_fixnum()) {
         // The sum of two fixnums cannot overflow 64 bits.
         (Some(a), Some(b)) => Ok(heap.integer(a + b)?),
-        _ => by_floats(heap, a, b, |a, b| a + b, (Number::add, Complex::add, cost::addition)),
+        _ => by_floats(heap, a, b, |a, b| a + b, &ADDITION),
     }
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn add(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Primitiv
 pub(crate) fn subtract(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     match (a.as_fixnum(), b.as_fixnum()) {
         (Some(a), Some(b)) => Ok(heap.integer(a - b)?),
-        _ => by_floats(heap, a, b, |a, b| a - b, (Number::sub, Complex::sub, cost::addition)),
+        _ => by_floats(heap, a, b, |a, b| a - b, &SUBTRACTION),
     }
 }
 
@@ -122,13 +123,7 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
     };
     match product {
         Some(product) => Ok(heap.integer(product)?),
-        None => by_floats(
-            heap,
-            a,
-            b,
-            |a, b| a * b,
-            (Number::mul, Complex::mul, cost::multiplication),
-        ),
+        None => by_floats(heap, a, b, |a, b| a * b, &MULTIPLICATION),
     }
 }
 
@@ -138,7 +133,7 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
 /// As [`add`].
 #[inline]
 pub(crate) fn divide(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
-    by_floats(heap, a, b, |a, b| a / b, (Number::div, Complex::div, cost::ratio))
+    by_floats(heap, a, b, |a, b| a / b, &DIVISION)
 }
 
 /// A predicate on two numbers.
@@ -193,15 +188,49 @@ fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Primitiv
         _ => {}
     }
     heap.spend(cost::comparison(heap, &[a, b]))?;
+    let (mut fixnum_a, mut fixnum_b) = ([0], [0]);
+    if let (Some(a), Some(b)) = (heap.operand(a, &mut fixnum_a), heap.operand(b, &mut fixnum_b)) {
+        return Ok(Some(limbs::order(a, b)));
+    }
     Ok(number_at(heap, &[a, b], 0)?.compare(&number_at(heap, &[a, b], 1)?))
 }
 
-/// An operation on two real numbers, the same operation on two complex ones, and its cost.
-type Operation = (
-    fn(&Number, &Number) -> Result<Number, NumberError>,
-    fn(&Complex, &Complex) -> Result<Complex, NumberError>,
-    fn(&Heap, Value, Value) -> u64,
-);
+/// An operation on two numbers that are not both immediate.
+struct Operation {
+    /// The operation on two short integers; nothing if their result is none.
+    short: Option<limbs::Operation>,
+    real: fn(&Number, &Number) -> Result<Number, NumberError>,
+    complex: fn(&Complex, &Complex) -> Result<Complex, NumberError>,
+    cost: fn(&Heap, Value, Value) -> u64,
+}
+
+const ADDITION: Operation = Operation {
+    short: Some(limbs::sum),
+    real: Number::add,
+    complex: Complex::add,
+    cost: cost::addition,
+};
+
+const SUBTRACTION: Operation = Operation {
+    short: Some(limbs::difference),
+    real: Number::sub,
+    complex: Complex::sub,
+    cost: cost::addition,
+};
+
+const MULTIPLICATION: Operation = Operation {
+    short: Some(limbs::product),
+    real: Number::mul,
+    complex: Complex::mul,
+    cost: cost::multiplication,
+};
+
+const DIVISION: Operation = Operation {
+    short: None,
+    real: Number::div,
+    complex: Complex::div,
+    cost: cost::ratio,
+};
 
 #[inline]
 fn by_floats(
@@ -209,7 +238,7 @@ fn by_floats(
     a: Value,
     b: Value,
     float: fn(f64, f64) -> f64,
-    general: Operation,
+    general: &Operation,
 ) -> Result<Value, PrimitiveError> {
     match (a.as_flonum(), b.as_flonum()) {
         (Some(a), Some(b)) => Ok(heap.flonum(float(a, b))?),
@@ -218,11 +247,14 @@ fn by_floats(
 }
 
 #[inline(never)]
-fn by_numbers(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Result<Value, PrimitiveError> {
-    heap.spend((general.2)(heap, operands[0], operands[1]))?;
+fn by_numbers(heap: &mut Heap, operands: &[Value; 2], general: &Operation) -> Result<Value, PrimitiveError> {
+    heap.spend((general.cost)(heap, operands[0], operands[1]))?;
+    if let Some(result) = general.short.and_then(|short| heap.by_limbs(operands, short)) {
+        return Ok(result?);
+    }
     match operands.map(|operand| heap.as_number(operand)) {
         [Some(a), Some(b)] => {
-            let result = (general.0)(&a, &b)?;
+            let result = (general.real)(&a, &b)?;
             Ok(heap.number(&result)?)
         }
         _ => by_points(heap, operands, general),
@@ -230,8 +262,8 @@ fn by_numbers(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Res
 }
 
 #[cold]
-fn by_points(heap: &mut Heap, operands: &[Value; 2], general: Operation) -> Result<Value, PrimitiveError> {
-    let result = (general.1)(&complex_at(heap, operands, 0)?, &complex_at(heap, operands, 1)?)?;
+fn by_points(heap: &mut Heap, operands: &[Value; 2], general: &Operation) -> Result<Value, PrimitiveError> {
+    let result = (general.complex)(&complex_at(heap, operands, 0)?, &complex_at(heap, operands, 1)?)?;
     Ok(heap.complex(&result)?)
 }
 

@@ -9,6 +9,7 @@ use super::argument::{number_at, wrong_type};
 use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
+use crate::number::limbs::{self, Division};
 use crate::number::{Number, NumberError};
 use crate::value::Value;
 
@@ -50,7 +51,12 @@ primitives! {
     /// Fails with `wrong-type` if an argument is not an integer, with `divide-by-zero` if the
     /// divisor is zero.
     "floor-quotient" "integer divisor" [2, 2] counted => |context, arguments| {
-        general(context.heap, [arguments[0], arguments[1]], Number::floor_quotient)
+        general(
+            context.heap,
+            [arguments[0], arguments[1]],
+            Division::FloorQuotient,
+            Number::floor_quotient,
+        )
     };
 
     /// Returns the same as `modulo`.
@@ -163,7 +169,7 @@ pub(crate) fn quotient(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
     match (a.as_fixnum(), b.as_fixnum()) {
         // Cannot overflow: the least fixnum ÷ −1 is a 64-bit integer.
         (Some(a), Some(b)) if b != 0 => Ok(heap.integer(a / b)?),
-        _ => general(heap, [a, b], Number::quotient),
+        _ => general(heap, [a, b], Division::Quotient, Number::quotient),
     }
 }
 
@@ -175,7 +181,7 @@ pub(crate) fn quotient(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
 pub(crate) fn remainder(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
     match (a.as_fixnum(), b.as_fixnum()) {
         (Some(a), Some(b)) if b != 0 => Ok(heap.integer(a % b)?),
-        _ => general(heap, [a, b], Number::remainder),
+        _ => general(heap, [a, b], Division::Remainder, Number::remainder),
     }
 }
 
@@ -186,7 +192,12 @@ fn modulo(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Primi
             let is_opposite = remainder != 0 && (remainder < 0) != (b < 0);
             Ok(context.heap.integer(remainder + if is_opposite { b } else { 0 })?)
         }
-        _ => general(context.heap, [arguments[0], arguments[1]], Number::modulo),
+        _ => general(
+            context.heap,
+            [arguments[0], arguments[1]],
+            Division::Modulo,
+            Number::modulo,
+        ),
     }
 }
 
@@ -194,9 +205,15 @@ fn modulo(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Primi
 fn general(
     heap: &mut Heap,
     operands: [Value; 2],
+    division: Division,
     operation: fn(&Number, &Number) -> Result<Number, NumberError>,
 ) -> Result<Value, PrimitiveError> {
     heap.spend(cost::division(heap, operands[0], operands[1]))?;
+    if operands[1] != Value::ZERO
+        && let Some(result) = heap.by_limbs(&operands, |a, b, scratch| limbs::divide(a, b, division, scratch))
+    {
+        return Ok(result?);
+    }
     let result = operation(&whole_at(heap, &operands, 0)?, &whole_at(heap, &operands, 1)?)?;
     Ok(heap.number(&result)?)
 }
