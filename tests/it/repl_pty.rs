@@ -59,6 +59,10 @@ fn text(bytes: &str, unfinished: &mut String) -> String {
             sequence.clone_into(unfinished);
             return text;
         };
+        // An erased line is a new one: output above the prompt begins where the prompt stood.
+        if &sequence[..=last] == "\u{1b}[K" && text.ends_with('\r') {
+            text.push('\n');
+        }
         rest = &sequence[last + 1..];
     }
     text + rest
