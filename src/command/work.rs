@@ -33,8 +33,7 @@ use crate::world_options::{WorldArguments, WorldOptions, environment};
 /// run to others. ~/.config/duet/config.toml may declare such directories too, for workers and for
 /// `duet resume` and `duet answer`; the options of a worker go before it:
 ///
-///   [workspaces]
-///   shop = "/srv/shop"
+///   workspaces.shop = "/srv/shop"
 ///
 /// Runs of the prompt, and those that a person has stopped, are nobody's.
 ///
