@@ -1,6 +1,6 @@
 //! `duet test --coverage`: which lines and branches of a project its tests execute.
 //!
-//! INVARIANT: counting changes no result; what no test executes is named.
+//! INVARIANT: coverage changes no result, and it names each line that no test executes.
 //! Read next: `../../runtime/src/scheme/coverage.rs`.
 
 use std::fs;

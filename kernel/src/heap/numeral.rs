@@ -70,21 +70,21 @@ impl Heap {
     }
 
     /// The result of an operation on two exact integers that are short; nothing if an operand is
-    /// none.
+    /// none, or the operation leaves it to the library.
     ///
     /// # Errors
     /// [`HeapFull`].
     pub(crate) fn by_limbs(
         &mut self,
         operands: &[Value; 2],
-        operation: impl FnOnce(Operand<'_>, Operand<'_>, &mut Scratch) -> bool,
+        operation: impl FnOnce(Operand<'_>, Operand<'_>, &mut Scratch) -> Option<bool>,
     ) -> Option<Result<Value, HeapFull>> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let (mut fixnum_a, mut fixnum_b) = ([0], [0]);
         let operands = self
             .operand(operands[0], &mut fixnum_a)
             .zip(self.operand(operands[1], &mut fixnum_b));
-        let sign = operands.map(|(a, b)| operation(a, b, &mut scratch));
+        let sign = operands.and_then(|(a, b)| operation(a, b, &mut scratch));
         let value = sign.map(|is_negative| self.limbs(is_negative, scratch.result()));
         self.scratch = scratch;
         value

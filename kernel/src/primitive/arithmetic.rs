@@ -205,14 +205,14 @@ struct Operation {
 }
 
 const ADDITION: Operation = Operation {
-    short: Some(limbs::sum),
+    short: Some(|a, b, scratch| Some(limbs::sum(a, b, scratch))),
     real: Number::add,
     complex: Complex::add,
     cost: cost::addition,
 };
 
 const SUBTRACTION: Operation = Operation {
-    short: Some(limbs::difference),
+    short: Some(|a, b, scratch| Some(limbs::difference(a, b, scratch))),
     real: Number::sub,
     complex: Complex::sub,
     cost: cost::addition,

@@ -210,7 +210,7 @@ fn general(
 ) -> Result<Value, PrimitiveError> {
     heap.spend(cost::division(heap, operands[0], operands[1]))?;
     if operands[1] != Value::ZERO
-        && let Some(result) = heap.by_limbs(&operands, |a, b, scratch| limbs::divide(a, b, division, scratch))
+        && let Some(result) = heap.by_limbs(&operands, |a, b, scratch| Some(limbs::divide(a, b, division, scratch)))
     {
         return Ok(result?);
     }

@@ -1,5 +1,5 @@
-;; Calls of which nobody knows whether they happened are what this program is about: it may run
-;; processes, and a call of that kind is never repeated.
+;; The program may run processes, because such a call is never repeated: after a kill nobody knows
+;; whether it happened.
 ((program "main.scm")
  (workspace (argument 1))
  (tools clock/* console dataspace/* person process/run workspace/*))
