@@ -87,7 +87,7 @@ impl Heap {
         for &page in &remembered {
             if (page as usize) * PAGE_WORDS < from {
                 let cover = self.pages.cover(copier.words, page as usize, from);
-                copier.scan_page(page, cover);
+                copier.scan_page(page, cover, live);
             }
         }
         copier.scan(live);

@@ -22,6 +22,7 @@ pub(super) struct Copier<'a> {
     /// no memory.
     forwarded: Vec<u32>,
     pub(super) copied: Vec<u64>,
+    segments: Segments,
 }
 
 impl<'a> Copier<'a> {
@@ -33,6 +34,7 @@ impl<'a> Copier<'a> {
             from,
             forwarded: vec![0; kept / 2],
             copied: room,
+            segments: Segments::default(),
         }
     }
 
@@ -83,8 +85,8 @@ impl<'a> Copier<'a> {
     }
 
     /// Updates the words of `page` below `from`, where `cover` is the object its first word belongs
-    /// to.
-    pub(super) fn scan_page(&mut self, page: u32, cover: usize) {
+    /// to. A link there may have received a segment that moves.
+    pub(super) fn scan_page(&mut self, page: u32, cover: usize, live: &dyn LiveRegisters) {
         let start = page as usize * PAGE_WORDS;
         let end = (start + PAGE_WORDS).min(self.from);
         let mut index = cover;
@@ -93,6 +95,10 @@ impl<'a> Copier<'a> {
             let next = index + extent(first_word);
             let is_raw = first_word.is_immediate(Immediate::Header) && is_raw_header(first_word);
             if !is_raw {
+                if first_word.is_immediate(Immediate::Header) && is_link(first_word) {
+                    let [frames, limit] = [link::FRAMES, link::LIMIT].map(|field| self.words[index + 1 + field]);
+                    self.scan_segment(Value::from_bits(frames), Value::from_bits(limit), live);
+                }
                 for place in index.max(start)..next.min(end) {
                     self.words[place] = self.forward(Value::from_bits(self.words[place])).to_bits();
                 }
@@ -103,7 +109,6 @@ impl<'a> Copier<'a> {
 
     /// Updates the references in the copy, which copies the objects that only they lead to.
     pub(super) fn scan(&mut self, live: &dyn LiveRegisters) {
-        let mut segments = Segments::default();
         let mut index = 0;
         while index < self.copied.len() {
             let first_word = Value::from_bits(self.copied[index]);
@@ -115,14 +120,15 @@ impl<'a> Copier<'a> {
             } else {
                 let next = index + 1 + payload_words(first_word);
                 if belongs_to_stack(first_word) {
-                    if segments.is_segment(&self.copied, index) {
+                    if self.segments.is_segment(&self.copied, index) {
                         index += extent(first_word);
                         continue;
                     }
                     // The return points of a condition's backtrace are frames too, and need no
                     // care.
                     if is_link(first_word) {
-                        self.scan_segment(index, &mut segments, live);
+                        let [frames, limit] = [link::FRAMES, link::LIMIT].map(|field| self.copied[index + 1 + field]);
+                        self.scan_segment(Value::from_bits(frames), Value::from_bits(limit), live);
                     }
                 }
                 (index + 1, next)
@@ -135,19 +141,18 @@ impl<'a> Copier<'a> {
             }
             index = (next + 1) & !1;
         }
-        segments.finish(&mut self.copied);
+        std::mem::take(&mut self.segments).finish(&mut self.copied);
     }
 
-    /// Updates the words that count for the link at `index` of the copy, if its segment moves too.
-    fn scan_segment(&mut self, index: usize, segments: &mut Segments, live: &dyn LiveRegisters) {
-        let field = |copied: &[u64], field: usize| Value::from_bits(copied[index + 1 + field]);
-        let frames = field(&self.copied, link::FRAMES);
-        let limit = field(&self.copied, link::LIMIT).as_fixnum().unwrap_or(0) as usize;
+    /// Updates the words of a link's segment that count for the link, if the segment moves.
+    fn scan_segment(&mut self, frames: Value, limit: Value, live: &dyn LiveRegisters) {
+        let limit = limit.as_fixnum().unwrap_or(0) as usize;
         let frames = self.forward(frames);
         if !frames.is_reference() || frames.index() < self.from {
             return;
         }
-        for place in segments.claim(&mut self.copied, frames.index() - self.from, limit, live) {
+        let index = frames.index() - self.from;
+        for place in self.segments.claim(&mut self.copied, index, limit, live) {
             self.copied[place] = self.forward(Value::from_bits(self.copied[place])).to_bits();
         }
     }

@@ -66,3 +66,30 @@ pub(super) fn check_integrity(heap: &Heap) {
         assert!(!value.is_reference() || starts.contains(&value.index()));
     }
 }
+
+#[test]
+fn a_young_segment_that_an_old_link_receives_keeps_the_frames_that_count() {
+    use super::frames::AllLive;
+    use super::kind::link;
+    let point = Value::immediate(Immediate::Return, 1, 2);
+    let segment = |heap: &mut Heap, number: i32| {
+        let kept = heap.cons(Value::small(number), Value::NIL).unwrap();
+        let words = [kept, point, Value::small(0), point];
+        heap.make(Kind::Frames, &words).unwrap()
+    };
+    let mut heap = roomy();
+    let first = segment(&mut heap, 1);
+    let old = heap.make(Kind::Link, &[first, Value::length(2), Value::NIL]).unwrap();
+    heap.set_register(Register::Runtime0, old);
+    heap.collect_minor(&mut [], &AllLive);
+    let second = segment(&mut heap, 2);
+    let old = heap.register(Register::Runtime0);
+    heap.set_field(old, link::FRAMES, second);
+    heap.collect_minor(&mut [], &AllLive);
+    check_integrity(&heap);
+    let frames = heap.field(heap.register(Register::Runtime0), link::FRAMES);
+    let kept = heap.field(frames, 0);
+    assert!(kept.is_pair() && heap.car(kept) == Value::small(2), "{kept:?}");
+    assert_eq!(heap.field(frames, 1), point);
+    assert_eq!(heap.field(frames, 2), Value::ZERO, "no link counts the second frame");
+}
