@@ -11,6 +11,7 @@ pub(crate) mod builtin;
 pub mod fingerprint;
 mod liveness;
 pub mod moves;
+mod relocation;
 mod verify;
 pub mod versions;
 
@@ -22,13 +23,14 @@ use crate::core::INTERACTION;
 use crate::datum::{Datum, Name, Node, Span};
 use crate::expander::PrimitiveSignature;
 use crate::heap::LiveRegisters;
-use crate::instruction::{Field, Instruction, Opcode, Role};
+use crate::instruction::{Instruction, Opcode};
 use crate::names::Fingerprint;
 use crate::primitive::{self, Names, Primitive, PrimitiveBody};
 use crate::unit::{CompiledUnit, GlobalName, IntegratedCall};
 use crate::value::{Immediate, Value};
 
 use liveness::Liveness;
+use relocation::Relocation;
 pub use verify::VerifyError;
 
 /// Why a unit cannot be loaded.
@@ -92,6 +94,8 @@ pub struct LoadedUnit {
     pub constants: std::ops::Range<u32>,
     /// The numbers of the globals it mentions, in its own order.
     pub globals: Vec<u32>,
+    /// The numbers of the primitives it mentions, in its own order.
+    primitives: Vec<u32>,
     /// Whether only the instances that link it have it.
     pub(crate) is_apart: bool,
     /// Whether its literals and globals follow directly after those of the units before it, none of
@@ -248,6 +252,7 @@ impl CodeSpace {
             entry_block,
             constants: relocation.constants..self.constants.len() as u32,
             globals: relocation.globals,
+            primitives: relocation.primitives,
             is_apart,
             is_dense,
             spans: unit
@@ -305,6 +310,13 @@ impl CodeSpace {
     pub fn block_at(&self, position: u32) -> Option<&LoadedBlock> {
         let after = self.blocks.partition_point(|block| block.start <= position);
         self.blocks[..after].last().filter(|block| position < block.end)
+    }
+
+    /// Whether a block calls the procedure that runs it as such.
+    pub(crate) fn calls_itself(&self, block: &LoadedBlock) -> bool {
+        let instructions = &self.instructions[block.start as usize..block.end as usize];
+        let is_such = |instruction: &Instruction| instruction.opcode() == Some(Opcode::CallSelf);
+        instructions.iter().any(is_such)
     }
 
     /// The number of the block that the instruction at `position` belongs to.
@@ -484,41 +496,6 @@ impl Names for CodeSpace {
     fn class_name(&self, class: i64) -> Option<&str> {
         self.class_names.get(usize::try_from(class).ok()?).copied()
     }
-}
-
-/// The offsets and tables that turn a unit's numbers into the space's.
-struct Relocation {
-    primitives: Vec<u32>,
-    constants: u32,
-    blocks: u32,
-    globals: Vec<u32>,
-}
-
-impl Relocation {
-    fn apply(&self, instruction: Instruction) -> Instruction {
-        let Some(row) = instruction.description() else {
-            return instruction;
-        };
-        let is_primitive = is_primitive_immediate(instruction);
-        row.operands
-            .iter()
-            .fold(instruction, |instruction, (field, role)| match (field, role) {
-                (Field::w, Role::Constant) => instruction.with_w(instruction.w() + self.constants),
-                (Field::w, Role::Global) => instruction.with_w(self.globals[instruction.w() as usize]),
-                (Field::w, Role::Block) => instruction.with_w(instruction.w() + self.blocks),
-                (Field::w, Role::Primitive) => instruction.with_w(self.primitives[instruction.w() as usize]),
-                (Field::w, Role::Payload) if is_primitive => {
-                    instruction.with_w(self.primitives[instruction.w() as usize])
-                }
-                _ => instruction,
-            })
-    }
-}
-
-/// Whether this loads a primitive; its payload is a number of the unit's table.
-fn is_primitive_immediate(instruction: Instruction) -> bool {
-    instruction.opcode() == Some(crate::instruction::Opcode::Immediate)
-        && instruction.d() == Immediate::Primitive as usize
 }
 
 /// The arity byte of a code word whose entry checks the number of arguments.

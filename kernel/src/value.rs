@@ -174,6 +174,24 @@ impl Value {
         if self.is_flonum() { Some(self.to_flonum()) } else { None }
     }
 
+    /// Returns the constant with this payload, if objects and registers may hold it.
+    #[inline]
+    pub fn constant(payload: u64) -> Option<Value> {
+        const CONSTANTS: [Value; 8] = [
+            Value::FALSE,
+            Value::TRUE,
+            Value::NIL,
+            Value::UNSPECIFIED,
+            Value::EOF,
+            Value::UNDEFINED,
+            Value::ABSENT,
+            Value::DEFAULT,
+        ];
+        CONSTANTS
+            .into_iter()
+            .find(|constant| u64::from(constant.payload()) == payload)
+    }
+
     /// A character.
     #[inline(always)]
     pub const fn character(character: char) -> Value {

@@ -9,7 +9,7 @@
 use crate::datum::{Datum, Node};
 use crate::instruction::{Description, Instruction, Opcode, Role};
 use crate::unit::{Block, CompiledUnit, EXACT_ARITY_MAX, IntegratedCall};
-use crate::value::Immediate;
+use crate::value::{Immediate, Value};
 
 /// A defect of a unit, with the instruction that has it, counted from the unit's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum VerifyError {
     VariableName(u32),
     /// A jump leaves its block.
     Jump(u32),
-    /// An immediate's class may not be loaded by an instruction.
+    /// An instruction may not load an immediate of this class, or there is none with this payload.
     Class(u32),
     /// A block may run past its end.
     FallsThrough(u32),
@@ -141,18 +141,27 @@ fn verify_operand(
             }
         }
         Role::Class => {
-            let is_primitive = number == Immediate::Primitive as u32;
-            let is_plain = number == Immediate::Constant as u32 || number == Immediate::Character as u32;
-            if is_primitive && instruction.w() as usize >= unit.primitives.len() {
-                Err(VerifyError::Table(at))
-            } else if is_primitive || is_plain {
-                Ok(())
-            } else {
-                Err(VerifyError::Class(at))
-            }
+            let payload = instruction.w();
+            let is_known = match number {
+                class if class == Immediate::Primitive as u32 => {
+                    return within_table(payload, unit.primitives.len(), at);
+                }
+                class if class == Immediate::Constant as u32 => Value::constant(payload.into()).is_some(),
+                class if class == Immediate::Character as u32 => char::from_u32(payload).is_some(),
+                _ => false,
+            };
+            if is_known { Ok(()) } else { Err(VerifyError::Class(at)) }
         }
         Role::Arguments => within(EXACT_ARITY_MAX + 1, VerifyError::Register(at)),
         Role::Count | Role::Spelling | Role::HasRest | Role::Small | Role::Integer | Role::Payload => Ok(()),
+    }
+}
+
+fn within_table(number: u32, length: usize, at: u32) -> Result<(), VerifyError> {
+    if (number as usize) < length {
+        Ok(())
+    } else {
+        Err(VerifyError::Table(at))
     }
 }
 

@@ -340,7 +340,7 @@ impl<'a> CodeReader<'a> {
     fn other_word(&mut self, tag: u8, number: u64, names: &NamesReader<'_>) -> Result<Value, ImageError> {
         let word = match tag {
             FIXNUM => None,
-            CONSTANT => constant(number),
+            CONSTANT => Value::constant(number),
             CHARACTER => u32::try_from(number)
                 .ok()
                 .and_then(char::from_u32)
@@ -373,23 +373,6 @@ impl<'a> CodeReader<'a> {
         bytes.copy_from_slice(self.raw(8)?);
         Ok(Value::flonum(f64::from_bits(u64::from_le_bytes(bytes))))
     }
-}
-
-/// The constant with this payload, if it is one that objects may hold.
-pub(super) fn constant(payload: u64) -> Option<Value> {
-    const CONSTANTS: [Value; 8] = [
-        Value::FALSE,
-        Value::TRUE,
-        Value::NIL,
-        Value::UNSPECIFIED,
-        Value::EOF,
-        Value::UNDEFINED,
-        Value::ABSENT,
-        Value::DEFAULT,
-    ];
-    CONSTANTS
-        .into_iter()
-        .find(|constant| u64::from(constant.payload()) == payload)
 }
 
 /// Whether a flonum is written as an integer.

@@ -47,14 +47,15 @@ impl CodeNames for CodeSpace {
             return false;
         };
         if heap.is_kind(procedure, Kind::Closure) {
-            // The procedure may have the code of a later text; the frame still reads only what it
-            // has captured.
+            // The procedure may have the code of another text than the frame, which still reads
+            // only what it has captured. A call of the running procedure takes the next frame's
+            // size from the procedure's code, but runs that of the frame.
             let word = heap.field(procedure, 0);
             let is_machine = |position: u32| self.units().first().is_some_and(|unit| position < unit.end);
             let is_alike = !is_machine(word.payload())
                 && !is_machine(position)
                 && heap.object_length(procedure) == 1 + usize::from(block.captured)
-                && word.detail() >> 8 >= block.code_word.detail() >> 8;
+                && (word.detail() >> 8 >= block.code_word.detail() >> 8 || !self.calls_itself(block));
             return word == block.code_word || is_alike;
         }
         // A procedure that is read no more is not kept.

@@ -23,7 +23,7 @@
 //! Read next: `image/snapshot.rs`.
 
 use super::ImageError;
-use super::code::{CodeReader, CodeWriter, Decoded, HEADER, REPEATED, constant, is_integral, unzigzag, zigzag};
+use super::code::{CodeReader, CodeWriter, Decoded, HEADER, REPEATED, is_integral, unzigzag, zigzag};
 use super::names::{NamesReader, NamesWriter};
 use super::restore::Raw;
 use crate::heap::{Flags, Header, Kind};
@@ -337,7 +337,7 @@ fn plain(kind: u8, bytes: u64, place: usize, halves: usize) -> Option<Value> {
     }
     match kind {
         FIXNUM_LONG => Value::fixnum(unzigzag(number)),
-        CONSTANT => constant(number),
+        CONSTANT => Value::constant(number),
         FLONUM => Value::flonum(f64::from_bits(number)),
         SHORT_HEADER => Kind::from_code(number as u8).map(|kind| Header::new(kind, (number >> 8) as u32).to_value()),
         OTHER => None,

@@ -17,6 +17,16 @@ fn listing(program: &str) -> String {
     let expansion = expansion.unwrap_or_else(|errors| panic!("{program}: {errors:?}"));
     let unit = expansion.units.last().unwrap();
     let compiled = compile(unit, &code).unwrap();
+    for is_apart in [false, true] {
+        let mut code = CodeSpace::new(&[]);
+        let load = if is_apart {
+            CodeSpace::load_apart
+        } else {
+            CodeSpace::load
+        };
+        let number = load(&mut code, &compiled).unwrap();
+        assert_eq!(code.compiled(number).as_ref(), Some(&compiled), "{program}");
+    }
     let compiled = compiled.to_string();
     // Skip the unit itself, which only defines the procedure.
     let procedures = compiled
