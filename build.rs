@@ -20,6 +20,9 @@ const TABLES: &str = "runtime/src/scheme/host";
 /// The sources of the compiler.
 const COMPILER: [&str; 2] = ["kernel/src", "modules/src"];
 
+/// The characters of the compiler's version that people see.
+const CODE_NAME_LENGTH: usize = 8;
+
 /// A procedure of the host: its name, and the least and the most arguments.
 type Row = (String, u8, Option<u8>);
 
@@ -45,7 +48,9 @@ fn main() -> io::Result<()> {
     let folder = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
     let folder = Path::new(&folder);
     fs::write(folder.join("host_procedures"), listed.concat())?;
-    fs::write(folder.join("compiler_version"), compiler_version(&listed.concat())?)?;
+    let version = compiler_version(&listed.concat())?;
+    fs::write(folder.join("code_name"), &version[..CODE_NAME_LENGTH])?;
+    fs::write(folder.join("compiler_version"), version)?;
     fs::write(
         folder.join("libraries.image"),
         compile_libraries(duet_stdlib::FILES, &primitives),

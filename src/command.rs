@@ -25,7 +25,7 @@ use crate::render;
 use crate::similar::similar;
 use crate::terminal::{Task, Terminal};
 use crate::ui::answer::QUESTION;
-use crate::verb;
+use crate::{verb, version};
 
 /// One command.
 pub(crate) struct Row {
@@ -182,7 +182,7 @@ commands! {
 /// start does not pay for all.
 pub(crate) fn parser() -> Command {
     Command::new("duet")
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(version::number())
         .about(help::ABOUT)
         .disable_help_subcommand(true)
         .subcommand_required(true)

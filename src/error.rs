@@ -15,7 +15,7 @@ use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::error::RunError;
 
 use crate::saying::{Saying, Way, say};
-use crate::value_text;
+use crate::{value_text, version};
 
 /// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,15 +139,23 @@ impl From<&Divergence> for Problem {
     fn from(divergence: &Divergence) -> Self {
         let sides = [divergence.journal_says.as_ref(), divergence.program_did.as_ref()];
         let [journal_says, program_did] = value_text::apart(sides);
+        let mut because = vec![
+            format!("the journal says {journal_says}"),
+            format!("the program did {program_did}"),
+        ];
+        if !divergence.versions.is_empty() {
+            let versions = divergence.versions.join(" and ");
+            because.push(format!(
+                "{versions} took turns of this run, and this is {}: a turn is proved by the version that took it",
+                version::name()
+            ));
+        }
         Self {
             what: format!(
                 "turn {} of {} differs in its {}",
                 divergence.sequence, divergence.actor, divergence.part
             ),
-            because: vec![
-                format!("the journal says {journal_says}"),
-                format!("the program did {program_did}"),
-            ],
+            because,
             advice: vec!["the turns before it are identical; nothing was executed outside".into()],
             code: ExitCode::DIVERGED,
         }

@@ -59,6 +59,7 @@ mod turn;
 mod ui;
 mod value_text;
 mod verb;
+mod version;
 mod watch;
 mod work;
 mod workspaces;

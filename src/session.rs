@@ -63,6 +63,7 @@ use crate::render::{self, SourceTexts};
 use crate::repl::session::is_prompt;
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
+use crate::version;
 use crate::world_options::WorldOptions;
 use asleep::Manner;
 use branches::Branches;
@@ -202,6 +203,7 @@ fn compile_with(
     let (mut programs, program, warnings) = SchemePrograms::compile(&source, libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;
     native::choose(&mut programs);
+    programs.set_version(version::name());
     if !warnings.is_empty() {
         let texts = SourceTexts::of(programs.expander());
         terminal.message(render::diagnostics(
@@ -462,10 +464,11 @@ impl Session {
     /// Makes a run that this process owns reachable.
     fn of(run: Run, world: World, (place, texts): (RunPlace, SourceTexts), branches: Branches) -> Self {
         let (mut run, mut world) = (run, world);
-        // Changed texts that the run has taken on come with its records.
-        let texts = match run.state().patches.is_empty() {
-            true => texts,
-            false => SourceTexts::of(run.programs::<SchemePrograms>().expander()),
+        // Changed texts that the run has taken on, and those of stored code, come with its records.
+        let has_others = !run.state().patches.is_empty() || run.code_from().is_some();
+        let texts = match has_others {
+            false => texts,
+            true => SourceTexts::of(run.programs::<SchemePrograms>().expander()),
         };
         host::dismiss_peers(&mut run);
         Self {

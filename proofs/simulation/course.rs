@@ -443,6 +443,7 @@ impl Course {
         };
         let policy = SnapshotPolicy {
             turns,
+            rest_share: opening.snapshot_turns % 2,
             ..SnapshotPolicy::NEVER
         };
         let place = BranchClaim::new(&self.name, &self.branch, OWNER);

@@ -306,6 +306,7 @@ fn step(run: &mut Run, turns: u64) -> Result<(), String> {
 fn policy(chance: &mut Chance) -> SnapshotPolicy {
     SnapshotPolicy {
         turns: *chance.one_of(&[u64::MAX, 2, 5]),
+        rest_share: *chance.one_of(&[0, 1]),
         ..SnapshotPolicy::NEVER
     }
 }

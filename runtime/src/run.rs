@@ -49,7 +49,6 @@ use crate::action::exit::MAIN;
 use crate::driver::{Drivers, Effect, EffectKind, Input};
 use crate::model::codec::Codec;
 use crate::model::identity::{ActorId, Namer, RequestId};
-use crate::model::value::Fact;
 use crate::record::key::Ledger;
 use crate::record::{Genesis, TurnRecord};
 use crate::run::actor_cache::ActorCache;
@@ -108,6 +107,8 @@ pub struct Run {
     pub(crate) policy: SnapshotPolicy,
     pub(crate) since_snapshot: crate::run::snapshot::Since,
     pub(crate) images: crate::run::snapshot::Images,
+    /// The versions that made the code of the instances, if it was loaded with a snapshot.
+    pub(crate) code_from: Option<Vec<String>>,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) cache: ActorCache,
     /// The actors, besides the acting one, whose instances the current turn has changed.
@@ -194,7 +195,7 @@ impl Run {
         genesis: Genesis,
         programs: AnyPrograms,
     ) -> Result<Self, RunError> {
-        let state = initial_state(&genesis)?;
+        let state = initial_state(&genesis);
         Ok(Self::with_state(run, branch, epoch, genesis, programs, state))
     }
 
@@ -236,6 +237,7 @@ impl Run {
             policy: SnapshotPolicy::NEVER,
             since_snapshot: crate::run::snapshot::Since::default(),
             images: crate::run::snapshot::Images::default(),
+            code_from: None,
             checkpoints: Checkpoints::default(),
             leaving: leaving::Leaving::default(),
             cache: ActorCache::default(),
@@ -493,6 +495,12 @@ impl Run {
             && self.held_effects.iter().all(is_output)
     }
 
+    /// Returns the versions that made the code with which the run goes on, the newest last; `None`
+    /// if this version makes the same code of the run's texts, or has replayed the run from them.
+    pub fn code_from(&self) -> Option<&[String]> {
+        self.code_from.as_deref()
+    }
+
     /// Sets the branch that the next turn is written on.
     pub(crate) fn write_on(&mut self, branch: &BranchName) {
         if self.written_on.0 != *branch {
@@ -567,15 +575,11 @@ fn on(branch: &BranchName) -> (BranchName, BlobHash) {
 }
 
 /// Returns the state right after the first record: the main actor is about to run its program.
-///
-/// # Errors
-/// [`RunError`] if the program's description is too large for a record.
-pub(crate) fn initial_state(genesis: &Genesis) -> Result<RunState, RunError> {
+pub(crate) fn initial_state(genesis: &Genesis) -> RunState {
     let mut state = RunState::default();
     let (actor, root) = (state.counters.actor(), state.counters.facet());
     debug_assert_eq!(actor, MAIN, "the main program is the first actor");
-    let program = Fact::new(genesis.program.clone())?;
-    let main = Actor::new(program, genesis.manifest.clone().of_main(), None, root);
+    let main = Actor::new(None, genesis.manifest.clone().of_main(), None, root);
     state.actors.insert(actor, main);
     state.queue.push_back(Batch {
         to: actor,
@@ -584,5 +588,5 @@ pub(crate) fn initial_state(genesis: &Genesis) -> Result<RunState, RunError> {
         events: vec![Event::Boot {}],
     });
     state.commit_turn();
-    Ok(state)
+    state
 }

@@ -40,6 +40,7 @@ mod renewal;
 mod shared_definitions;
 mod source;
 mod stale;
+mod stored_units;
 mod version;
 mod versions;
 #[cfg(test)]

@@ -128,7 +128,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
             None => session.answer(question, &prompt, text)?,
         },
     }
-    session.tell_changed_texts(project.stage()?);
+    session.tell_code(project.stage()?);
     if request.again {
         session.call_again();
     }

@@ -7,6 +7,7 @@ use duet_journal::index::Index;
 use duet_journal::store::sqlite::{SqliteStore, has_damaged_header, missing_bytes};
 use duet_journal::verify::{Damage, Report, repair, verify};
 use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
+use duet_runtime::run::error::RunError;
 use serde_json::{Value, json};
 
 use crate::changes;
@@ -224,14 +225,17 @@ impl Check<'_> {
                 head,
                 turn: None,
             };
-            let proved = session::prove(store, &place, None).map_err(|error| match error {
+            let proved = session::prove(store, &place, None);
+            let is_others = proved.as_ref().is_err_and(is_of_another_version);
+            let proved = proved.map_err(|error| match error {
                 ProofError::Program(error) => error.first_line(),
                 ProofError::Run(error) => error.to_string(),
             });
-            self.is_sound &= proved.is_ok();
-            let (count, wrong) = (proved.as_ref().ok(), proved.as_ref().err());
+            self.is_sound &= proved.is_ok() || is_others;
+            let (count, why) = (proved.as_ref().ok(), proved.as_ref().err());
             self.found.push(json!({
-                "run": run.as_str(), "branch": branch.as_str(), "snapshots": count, "wrong": wrong,
+                "run": run.as_str(), "branch": branch.as_str(), "snapshots": count,
+                "wrong": why.filter(|_| !is_others), "unproved": why.filter(|_| is_others),
             }));
             if self.arguments.json {
                 continue;
@@ -240,6 +244,7 @@ impl Check<'_> {
                 Ok(count) => self
                     .terminal
                     .data(format!("{name}: replayed, {count} snapshots are right\n"))?,
+                Err(why) if is_others => self.terminal.data(format!("{name}: not proved: {why}\n"))?,
                 Err(wrong) => {
                     self.terminal.data(format!("{name}: {wrong}\n"))?;
                     self.terminal.message(
@@ -355,4 +360,13 @@ fn as_json(report: &Report, branch: &BranchName, is_repaired: bool) -> Value {
         "damage": report.damage.as_ref().map(damaged),
         "repaired": is_repaired,
     })
+}
+
+/// Whether only the version that took the turns can prove a branch.
+fn is_of_another_version(error: &ProofError) -> bool {
+    match error {
+        ProofError::Run(RunError::Divergence(divergence)) => !divergence.versions.is_empty(),
+        ProofError::Run(error) => matches!(error, RunError::OtherCode { .. }),
+        ProofError::Program(_) => false,
+    }
 }

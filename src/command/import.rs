@@ -237,6 +237,11 @@ impl<'a> Import<'a> {
                 .advise("nothing was imported")
                 .advise("`--drop-snapshots` imports the records without snapshots; they get other hashes then");
         }
+        if let RunError::OtherCode { .. } = error {
+            return CommandError::caused(format!("{name} cannot be proved here"), &error)
+                .advise("nothing was imported; that version can import it")
+                .advise("`--drop-snapshots` imports the records without snapshots; they get other hashes then");
+        }
         match (error, is_smaller) {
             (RunError::Divergence(divergence), true) => CommandError::Problem((&*divergence).into()).advise(more),
             (error @ RunError::Memory { .. }, _) => {

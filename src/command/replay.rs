@@ -127,6 +127,7 @@ fn as_json(divergence: &Divergence) -> Value {
         "element": divergence.element,
         "journal_says": divergence.journal_says.as_ref().map(shown),
         "program_did": divergence.program_did.as_ref().map(shown),
+        "versions": divergence.versions,
         "source": divergence.span.as_ref().map(|origin| &origin.source),
         "start": divergence.span.as_ref().map(|origin| origin.start),
         "end": divergence.span.as_ref().map(|origin| origin.end),

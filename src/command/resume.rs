@@ -231,7 +231,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Ok(ExitCode::of_run(code));
     }
     session.widen(&store, &given, terminal)?;
-    session.tell_changed_texts(terminal);
+    session.tell_code(terminal);
     arguments.detach.announce(&place.run);
     session.drive(&mut store, true, terminal)
 }

@@ -20,6 +20,7 @@ use crate::imported;
 use crate::journal::Place;
 use crate::native;
 use crate::render::SourceTexts;
+use crate::version;
 
 /// A program as its run's first record describes it.
 pub(crate) struct Pinned {
@@ -63,6 +64,7 @@ fn compiled_again(store: &dyn Store, genesis: &Genesis) -> Result<Pinned, Comman
     let mut programs = SchemePrograms::pinned(&genesis.program, &mut fetch, &ahead::find)
         .map_err(|error| CommandError::caused("the run's program cannot be compiled again", &error))?;
     native::choose(&mut programs);
+    programs.set_version(version::name());
     programs.find_ahead(ahead::find);
     let texts = SourceTexts::of(programs.expander());
     Ok(Pinned { programs, texts })

@@ -12,11 +12,15 @@ use super::Session;
 use crate::launch;
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
+use crate::version;
 
 impl Session {
-    /// Says which texts of the program were edited since the run began, which goes on with the
-    /// texts that it began with.
-    pub(crate) fn tell_changed_texts(&self, terminal: &mut Terminal) {
+    /// Says which code the run goes on with, if that is not plain: that of another version, or that
+    /// of texts which were edited since the run began.
+    pub(crate) fn tell_code(&self, terminal: &mut Terminal) {
+        if let Some(versions) = self.run.code_from() {
+            terminal.message(other_code(versions));
+        }
         let changed = edited(self.texts.all());
         let Some(first) = changed.first() else { return };
         let name = &self.place.name;
@@ -35,6 +39,16 @@ impl Session {
             " begins a run of it",
         ]);
     }
+}
+
+/// Says that a run goes on with the code of other versions.
+fn other_code(versions: &[String]) -> String {
+    let versions = versions.join(" and ");
+    format!(
+        "the run goes on with the code of {versions}, which its snapshot holds; this is {}\n\
+         a turn is proved by the version that took it: `duet replay --check` here may find differences",
+        version::name()
+    )
 }
 
 /// The names of the texts that came from files which now say something else.

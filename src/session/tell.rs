@@ -73,7 +73,7 @@ pub(crate) fn tell(
         project.stage()?.message(ended(&place, code));
         return Ok(ExitCode::FAILED.into());
     }
-    session.tell_changed_texts(project.stage()?);
+    session.tell_code(project.stage()?);
     session.tell_unshown(&*store, project.stage()?)?;
     session.fulfil(wish, &mut *store)?;
     project.set_current(&place);

@@ -275,7 +275,7 @@ def newest_snapshot(journal, run, branch):
 def main(path, run, branch):
     try:
         journal = Journal(path)
-        (state, images) = journal.whole(read(journal.blob(newest_snapshot(journal, run, branch)))).fields
+        (state, images, _code) = journal.whole(read(journal.blob(newest_snapshot(journal, run, branch)))).fields
         roots = {image.fields[0]: image.fields[1] for image in images}
         for (number, actor) in state.fields[3]:
             root = roots.get(number)

@@ -51,7 +51,7 @@ impl Act for SpawnActor {
         }
         let link = self.link.map(|link| (draft.actor, link));
         let program = Fact::new(self.program.clone())?;
-        let mut actor = Actor::new(program, self.manifest.clone(), link, self.root);
+        let mut actor = Actor::new(Some(program), self.manifest.clone(), link, self.root);
         actor.heap_bytes_max = self.heap_bytes_max;
         actor.facts_max = self.facts_max;
         actor.role = Some(self.role.as_str().into());

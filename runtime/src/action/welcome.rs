@@ -37,7 +37,7 @@ codec_struct!(Welcome "welcome" { request, actor, root, name, manifest, capabili
 impl Act for Welcome {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let program = Fact::new(record("peer", vec![self.name.encode()]))?;
-        let mut actor = Actor::new(program, self.manifest.clone(), None, self.root);
+        let mut actor = Actor::new(Some(program), self.manifest.clone(), None, self.root);
         actor.role = Some(self.name.as_str().into());
         draft.state.actors.insert(self.actor, actor);
         let capability = Capability {

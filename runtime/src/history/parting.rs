@@ -101,6 +101,7 @@ fn compare(one: &Record, other: &Record) -> Result<Option<Box<Divergence>>, RunE
             journal_says: Some(one.body()),
             program_did: Some(other.body()),
             span: None,
+            versions: Vec::new(),
         }),
     };
     Ok(first.map(Box::new))

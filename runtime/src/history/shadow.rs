@@ -59,7 +59,7 @@ impl Shadow {
     /// # Errors
     /// [`RunError::NotARun`].
     pub fn begin(first: &Record) -> Result<Self, RunError> {
-        let state = initial_state(&genesis(first)?)?;
+        let state = initial_state(&genesis(first)?);
         Ok(Self::with_state(state, first))
     }
 

@@ -31,6 +31,8 @@ pub struct Divergence {
     pub program_did: Option<IOValue>,
     /// Where in the program, if that is known.
     pub span: Option<Box<Origin>>,
+    /// The other versions whose code the run has: only the version that took a turn proves it.
+    pub versions: Vec<String>,
 }
 
 impl fmt::Display for Divergence {
@@ -46,7 +48,11 @@ impl fmt::Display for Divergence {
             "turn {} of {} differs in its {}: ",
             self.sequence, self.actor, self.part
         )?;
-        write!(f, "the journal says {says}, the program did {did}")
+        write!(f, "the journal says {says}, the program did {did}")?;
+        if !self.versions.is_empty() {
+            write!(f, "; {} took turns of this run", self.versions.join(" and "))?;
+        }
+        Ok(())
     }
 }
 
@@ -74,6 +80,7 @@ pub(crate) fn difference(sequence: Sequence, journal: &TurnRecord, program: &Tur
         journal_says,
         program_did,
         span,
+        versions: Vec::new(),
     })
 }
 

@@ -55,6 +55,13 @@ pub enum RunError {
         /// The part of it that differs.
         part: SnapshotPart,
     },
+    /// A snapshot needs code that this version makes otherwise, so a replay cannot prove it.
+    OtherCode {
+        /// The position of its record.
+        sequence: Sequence,
+        /// The versions that made the code, the newest last.
+        versions: Vec<String>,
+    },
     /// Repeating a turn takes more memory than this process gives to the run.
     Memory {
         /// The turn.
@@ -141,6 +148,13 @@ impl fmt::Display for RunError {
             Self::WrongSnapshot { sequence, part } => {
                 write!(f, "the snapshot of turn {sequence} is forged or damaged: {part}")
             }
+            Self::OtherCode { sequence, versions } => {
+                write!(
+                    f,
+                    "the snapshot of turn {sequence} has code of {}, which alone can prove it",
+                    versions.join(" and ")
+                )
+            }
             Self::Memory { sequence, bytes_max } => {
                 write!(
                     f,
@@ -183,6 +197,7 @@ impl std::error::Error for RunError {
             Self::Refused(error) => Some(error),
             Self::Divergence(_)
             | Self::WrongSnapshot { .. }
+            | Self::OtherCode { .. }
             | Self::Memory { .. }
             | Self::NoRecord { .. }
             | Self::NoTurn { .. }

@@ -13,9 +13,10 @@ use duet_journal::{Blob, BlobHash, ClosedRecord, PackedValue};
 use crate::model::codec::Codec;
 use crate::record::Genesis;
 use crate::run::Run;
-use crate::run::snapshot::{ActorImage, Snapshot, Thawed};
+use crate::run::snapshot::{ActorImage, Code, Snapshot, Thawed, UnitName};
 use crate::run::source::Source;
 use crate::turn::erased::AnyPrograms;
+use crate::turn::image::StoredUnit;
 
 impl Run {
     /// Takes a snapshot if the policy asks for one. Returns the hash of its root and the hashes of
@@ -25,20 +26,27 @@ impl Run {
         self.since_snapshot.count(body.as_bytes(), fuel);
         let things = self.state.dataspace.len() + self.state.actors.len();
         let body_bytes = self.instances.size().bytes;
-        if !self.since_snapshot.asks_for_another(&self.policy, things, body_bytes) {
+        let is_due = self.since_snapshot.asks_for_another(&self.policy, things, body_bytes);
+        let may_rest = || self.since_snapshot.asks_at_rest(&self.policy, body_bytes);
+        if !is_due && !(may_rest() && self.is_at_rest()) {
             return None;
         }
         let paid_bytes = self.since_snapshot.paid_bytes();
         self.since_snapshot = self.since_snapshot.begin_anew();
         let blobs_before = self.unflushed_blobs.len();
-        let (root, excused_bytes) = self.snapshot()?;
+        let (code, code_bytes) = self.store_code()?;
+        let (root, excused_bytes) = self.snapshot(code)?;
         let name = root.hash();
         self.unflushed_blobs.push(root);
         let added = self.unflushed_blobs.iter().skip(blobs_before);
         let added_bytes: u64 = added.map(|blob| blob.as_bytes().len() as u64).sum();
-        self.since_snapshot.note_added(added_bytes);
-        let owed_bytes = added_bytes.cast_signed().saturating_sub_unsigned(excused_bytes);
+        self.since_snapshot.note_added(added_bytes.saturating_sub(code_bytes));
+        let owed_bytes = added_bytes
+            .cast_signed()
+            .saturating_sub_unsigned(excused_bytes + code_bytes);
         let owed_bytes = owed_bytes.saturating_mul(self.policy.records_share.cast_signed());
+        // A snapshot at rest does not put off the next one that is due.
+        let owed_bytes = if is_due { owed_bytes } else { 0 };
         self.since_snapshot.balance_bytes = paid_bytes.saturating_sub(owed_bytes);
         // Savepoints made here show the next snapshot which words have changed.
         self.checkpoints.ask_for_checkpoint();
@@ -48,7 +56,7 @@ impl Run {
     /// Freezes every instance that has run since its last freezing. Returns the snapshot and the
     /// number of its bytes that later records need not make up for. The chunks of an instance count
     /// as stored from then on, whether or not the whole succeeds.
-    fn snapshot(&mut self) -> Option<(Blob, u64)> {
+    fn snapshot(&mut self, code: BlobHash) -> Option<(Blob, u64)> {
         let mut excused_bytes = 0;
         for (actor, instance) in self.instances.iter_mut() {
             let Entry::Vacant(entry) = self.images.current.entry(actor) else {
@@ -69,12 +77,51 @@ impl Run {
         let snapshot = Snapshot {
             state: mem::take(&mut *self.state),
             actors: self.images.current.values().cloned().collect(),
+            code,
         };
         let packed = PackedValue::write(|out| snapshot.write(out));
         *self.state = snapshot.state;
         let packed = packed.ok()?;
         self.since_snapshot.root_bytes = packed.as_bytes().len() as u64;
         Some((self.root(packed)?, excused_bytes))
+    }
+
+    /// Stores the compiled units that no record on this chain names. Returns the blob that lists
+    /// all units, and the number of bytes that were added: no record makes up for them, because
+    /// all runs with the same libraries share them.
+    fn store_code(&mut self) -> Option<(BlobHash, u64)> {
+        let units = self.programs.store_units(&self.images.units).ok()?;
+        if let Some(code) = self.images.code.filter(|_| units.is_empty()) {
+            return Some((code, 0));
+        }
+        let mut blobs = Vec::new();
+        for StoredUnit { unit, blob } in units {
+            self.images.units.insert(unit, blob.hash());
+            blobs.push(blob);
+        }
+        let names = self.images.units.iter();
+        let version = self.programs.version();
+        if self.images.versions.last() != Some(&version) {
+            self.images.versions.push(version);
+        }
+        let code = Code {
+            versions: self.images.versions.clone(),
+            units: names
+                .map(|(unit, blob)| UnitName {
+                    unit: *unit,
+                    blob: *blob,
+                })
+                .collect(),
+        };
+        let packed = PackedValue::write(|out| code.write(out)).ok()?;
+        let list = Blob::new(packed.into_bytes()).ok()?;
+        let name = list.hash();
+        blobs.push(list);
+        self.images.code = Some(name);
+        self.images.unnamed.extend(blobs.iter().map(Blob::hash));
+        let bytes = blobs.iter().map(|blob| blob.as_bytes().len() as u64).sum();
+        self.unflushed_blobs.extend(blobs);
+        Some((name, bytes))
     }
 
     /// Makes the root of a snapshot. Most of a large one stands in earlier ones, or in the record
@@ -103,6 +150,7 @@ impl Thawed {
         let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, self.state);
         run.instances = self.instances;
         run.images = self.images;
+        run.code_from = self.code_from;
         run.since_snapshot.root_bytes = self.root_bytes;
         run.stand_at(record);
         // The turn that took the snapshot asked for a checkpoint too.

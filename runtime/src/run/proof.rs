@@ -28,10 +28,16 @@ impl Source<'_> {
     ///
     /// # Errors
     /// [`RunError::Divergence`] names the first turn that differs, [`RunError::WrongSnapshot`] the
-    /// first snapshot; [`RunError::Thaw`] and [`RunError::Snapshot`] one that cannot be loaded.
+    /// first snapshot, [`RunError::OtherCode`] one that this version cannot prove;
+    /// [`RunError::Thaw`] and [`RunError::Snapshot`] one that cannot be loaded.
     pub fn prove(&self, programs: impl Programs, mut apart: impl Programs) -> Result<u64, RunError> {
         let last = self.position(None)?;
         let (mut run, _) = self.begin(Sequence::FIRST, Box::new(programs), Snapshots::Ignore)?;
+        self.prove_after(&mut run, last, &mut apart)
+            .map_err(|error| self.with_versions(error, &run))
+    }
+
+    fn prove_after(&self, run: &mut Run, last: Sequence, apart: &mut dyn ErasedPrograms) -> Result<u64, RunError> {
         let mut opener = Opener::new(self.store);
         let mut count = 0;
         while let Some(from) = run.next_sequence().ok().filter(|from| *from <= last) {
@@ -40,7 +46,7 @@ impl Source<'_> {
                 let record = opener.join(record)?;
                 run.replay(&record)?;
                 if record.header().snapshot.is_some() {
-                    self.compare(&run, &record, &mut apart)?;
+                    self.compare(run, &record, apart)?;
                     count += 1;
                 }
             }
@@ -51,6 +57,13 @@ impl Source<'_> {
     /// Requires a record's snapshot to hold what a run at that record holds.
     fn compare(&self, run: &Run, record: &ClosedRecord, apart: &mut dyn ErasedPrograms) -> Result<(), RunError> {
         let thawed = snapshot::thaw(self, record, &run.genesis, apart)?;
+        if let Some(versions) = thawed.code_from {
+            // Equal computations have other code here.
+            return Err(RunError::OtherCode {
+                sequence: record.header().sequence,
+                versions,
+            });
+        }
         match difference(run, &thawed, apart)? {
             None => Ok(()),
             Some(part) => Err(RunError::WrongSnapshot {

@@ -62,12 +62,32 @@ impl Source<'_> {
     ) -> Result<Run, RunError> {
         let last = self.position(at)?;
         let (mut run, after) = self.begin(last, programs, snapshots)?;
+        match self.repeat_after(&mut run, after, last) {
+            Ok(()) => Ok(run),
+            Err(error) => Err(self.with_versions(error, &run)),
+        }
+    }
+
+    /// Replays records that were read already, then those up to and including `last`.
+    fn repeat_after(&self, run: &mut Run, after: Vec<ClosedRecord>, last: Sequence) -> Result<(), RunError> {
         let mut opener = Opener::new(self.store);
         for record in after {
             run.replay(&opener.join(record)?)?;
         }
-        self.repeat(&mut run, last)?;
-        Ok(run)
+        self.repeat(run, last)
+    }
+
+    /// Adds to a divergence which other versions have made code for the run.
+    pub(super) fn with_versions(&self, error: RunError, run: &Run) -> RunError {
+        let RunError::Divergence(mut divergence) = error else {
+            return error;
+        };
+        let own = run.programs.version();
+        // A journal that cannot be read any more has nothing to add.
+        let mut versions = snapshot::versions(self).unwrap_or_default();
+        versions.retain(|version| *version != own);
+        divergence.versions = versions;
+        RunError::Divergence(divergence)
     }
 
     /// Replays all turns after the position of a run on this branch, up to and including `last`,
@@ -203,6 +223,7 @@ impl Run {
             journal_says: Some(expected.events.encode()),
             program_did: None,
             span: None,
+            versions: Vec::new(),
         })))
     }
 

@@ -26,7 +26,7 @@ use crate::run::instances::Instances;
 use crate::run::source::Source;
 use crate::state::RunState;
 use crate::turn::erased::{AnyInstance, ErasedPrograms};
-use crate::turn::image::{Stored, ThawError};
+use crate::turn::image::{Stored, StoredUnits, ThawError};
 
 /// When snapshots are taken; has no influence on what a run does.
 ///
@@ -47,6 +47,10 @@ pub struct SnapshotPolicy {
     pub records_share: u64,
     /// but not beyond turns that cost this much to replay, or more if the state is large.
     pub cost_max: u64,
+    /// Where the run waits for others or for a moment, and has no snapshot yet or has recorded this
+    /// many times the bytes of the newest one since, a small snapshot is taken in any case: another
+    /// version of the compiler may be the next to go on. 0 means never.
+    pub rest_share: u64,
 }
 
 impl SnapshotPolicy {
@@ -57,6 +61,7 @@ impl SnapshotPolicy {
         cost: u64::MAX,
         records_share: 0,
         cost_max: u64::MAX,
+        rest_share: 0,
     };
 }
 
@@ -72,6 +77,8 @@ impl Default for SnapshotPolicy {
             // take a ninth of the records' bytes.
             records_share: 18,
             cost_max: 25_000_000,
+            // A snapshot of a small run takes about as many bytes as ten records.
+            rest_share: 4,
         }
     }
 }
@@ -127,6 +134,10 @@ const ROOT_COST_MAX: u64 = 300_000_000;
 /// much time on its snapshot.
 const BODY_BYTE_COST: u64 = 16;
 
+/// The bytes that a snapshot may be expected to have which is taken because the run rests: writing
+/// them takes a few milliseconds.
+const REST_BYTES_MAX: u64 = 4 << 20;
+
 impl Since {
     /// Counts a turn with the bytes of its record's body and its fuel.
     pub(crate) fn count(&mut self, body: &[u8], fuel: u64) {
@@ -161,6 +172,15 @@ impl Since {
         self.cost >= cost_max || self.paid_bytes() >= 0 && !is_cheap
     }
 
+    /// Whether a run that comes to rest, with bodies of this size in all, takes a snapshot that is
+    /// not due otherwise.
+    pub(super) fn asks_at_rest(&self, policy: &SnapshotPolicy, body_bytes: u64) -> bool {
+        let newest = self.added_bytes.or((self.root_bytes > 0).then_some(self.root_bytes));
+        let is_small = newest.unwrap_or(body_bytes) <= REST_BYTES_MAX;
+        let is_paid = newest.is_none_or(|newest| self.record_bytes >= newest.saturating_mul(policy.rest_share));
+        policy.rest_share > 0 && is_small && is_paid
+    }
+
     /// Notes what a snapshot has added to the store.
     pub(super) fn note_added(&mut self, bytes: u64) {
         self.added_bytes = Some(bytes);
@@ -182,8 +202,28 @@ codec_struct!(ActorImage "actor-image" { actor, root, chunks });
 pub(super) struct Snapshot {
     pub(super) state: RunState,
     pub(super) actors: Vec<ActorImage>,
+    /// The blob with the [`Code`].
+    pub(super) code: BlobHash,
 }
-codec_struct!(Snapshot "snapshot" { state, actors });
+codec_struct!(Snapshot "snapshot" { state, actors, code });
+
+/// The compiled units to which the images of a snapshot may refer, and those of earlier snapshots
+/// on the same chain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Code {
+    /// The versions that compiled them, the newest last.
+    pub(super) versions: Vec<String>,
+    pub(super) units: Vec<UnitName>,
+}
+codec_struct!(Code "code" { versions, units });
+
+/// A compiled unit, and the blob that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UnitName {
+    pub(super) unit: BlobHash,
+    pub(super) blob: BlobHash,
+}
+codec_struct!(UnitName "unit" { unit, blob });
 
 /// What the store has of the actors' instances.
 #[derive(Clone, Debug, Default)]
@@ -193,6 +233,12 @@ pub(crate) struct Images {
     /// Blobs that were made for snapshots that came to nothing: the next one counts on them, so its
     /// record names them.
     pub(super) unnamed: Vec<BlobHash>,
+    /// The compiled units that records on this chain name.
+    pub(super) units: StoredUnits,
+    /// The versions that compiled them, the newest last.
+    pub(super) versions: Vec<String>,
+    /// The blob that lists these units, if there is one.
+    pub(super) code: Option<BlobHash>,
 }
 
 impl Images {
@@ -211,6 +257,9 @@ pub(crate) struct Thawed {
     pub(super) images: Images,
     /// The length of the snapshot's root.
     pub(super) root_bytes: u64,
+    /// The versions that made the code of the instances, if this one makes other code of the same
+    /// texts.
+    pub(super) code_from: Option<Vec<String>>,
 }
 
 /// Reads what a record's snapshot describes.
@@ -230,38 +279,90 @@ pub(crate) fn thaw(
             sequence,
         });
     };
-    let (Snapshot { state, actors }, root_bytes) = decode(source, &root, sequence)?;
+    let (Snapshot { state, actors, code }, root_bytes) = decode(source, &root, sequence)?;
+    let list = code;
+    let code = code_of(source, &list, sequence)?;
     let followed = programs.follow(&state.patches);
     followed.map_err(|failure| RunError::Thaw {
         sequence,
         source: ThawError::damaged(failure.to_string()),
     })?;
-    let mut instances = Instances::default();
-    let mut images = Images::default();
-    for stored in actors {
-        let absent = DecodeError::Inconsistent {
-            what: "every body has an actor",
-        };
-        let actor = state.actor(stored.actor).ok_or(RunError::Snapshot {
-            sequence,
-            source: absent,
-        })?;
-        let program = actor.program.value();
-        let limits = genesis.limits.of_actor(actor.heap_bytes_max);
-        let body = thaw_body(source, programs, &program, &limits, &stored)?;
-        let mut body = body.map_err(|source| RunError::Thaw { sequence, source })?;
-        if stored.actor != MAIN {
-            programs.compact(&mut body);
+    let mut thawing = Thawing {
+        source,
+        genesis,
+        programs,
+        state: &state,
+        sequence,
+        instances: Instances::default(),
+    };
+    // A stored unit may have places in a text that only another actor has, so all instances are
+    // tried before any unit is loaded.
+    let mut late = Vec::new();
+    for stored in &actors {
+        match thawing.thaw(stored) {
+            Err(RunError::Thaw { source, .. }) if source.is_code_missing => late.push(stored),
+            thawed => thawed?,
         }
-        instances.insert(stored.actor, body);
-        images.current.insert(stored.actor, stored);
     }
+    let units: StoredUnits = code.units.iter().map(|name| (name.unit, name.blob)).collect();
+    if !late.is_empty() {
+        thawing.load_units(&units)?;
+    }
+    late.iter().try_for_each(|stored| thawing.thaw(stored))?;
+    let (instances, has_late) = (thawing.instances, !late.is_empty());
+    let images = Images {
+        current: actors.into_iter().map(|stored| (stored.actor, stored)).collect(),
+        unnamed: Vec::new(),
+        code: (code.versions.last() == Some(&programs.version())).then_some(list),
+        units,
+        versions: code.versions.clone(),
+    };
     Ok(Thawed {
         state,
         instances,
         images,
         root_bytes,
+        code_from: has_late.then_some(code.versions),
     })
+}
+
+/// A snapshot whose instances are being made.
+struct Thawing<'a> {
+    source: &'a Source<'a>,
+    genesis: &'a Genesis,
+    programs: &'a mut dyn ErasedPrograms,
+    state: &'a RunState,
+    sequence: Sequence,
+    instances: Instances<AnyInstance>,
+}
+
+impl Thawing<'_> {
+    /// Makes an actor's instance.
+    fn thaw(&mut self, stored: &ActorImage) -> Result<(), RunError> {
+        let sequence = self.sequence;
+        let absent = DecodeError::Inconsistent {
+            what: "every body has an actor",
+        };
+        let actor = self.state.actor(stored.actor).ok_or(RunError::Snapshot {
+            sequence,
+            source: absent,
+        })?;
+        let program = actor.program_in(&self.genesis.program);
+        let limits = self.genesis.limits.of_actor(actor.heap_bytes_max);
+        let body = thaw_body(self.source, self.programs, &program, &limits, stored)?;
+        let mut body = body.map_err(|source| RunError::Thaw { sequence, source })?;
+        if stored.actor != MAIN {
+            self.programs.compact(&mut body);
+        }
+        self.instances.insert(stored.actor, body);
+        Ok(())
+    }
+
+    fn load_units(&mut self, units: &StoredUnits) -> Result<(), StoreError> {
+        let failed = RefCell::new(None);
+        self.programs.load_units(units, &fetching(self.source, &failed));
+        failed.take().map_or(Ok(()), Err)
+    }
 }
 
 fn thaw_body(
@@ -272,13 +373,7 @@ fn thaw_body(
     stored: &ActorImage,
 ) -> Result<Result<AnyInstance, ThawError>, StoreError> {
     let failed = RefCell::new(None);
-    let fetch = |name: &BlobHash| match source.store.blob(name) {
-        Ok(bytes) => Some(bytes),
-        Err(error) => {
-            failed.replace(Some(error));
-            None
-        }
-    };
+    let fetch = fetching(source, &failed);
     let image = Stored {
         root: &stored.root,
         chunk_names: &stored.chunks,
@@ -289,6 +384,42 @@ fn thaw_body(
         Some(error) => Err(error),
         None => Ok(body),
     }
+}
+
+/// Reads blobs, and keeps the error of one that cannot be read.
+fn fetching<'a>(
+    source: &'a Source<'_>,
+    failed: &'a RefCell<Option<StoreError>>,
+) -> impl Fn(&BlobHash) -> Option<Vec<u8>> + 'a {
+    move |name| match source.store.blob(name) {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            failed.replace(Some(error));
+            None
+        }
+    }
+}
+
+/// Returns the versions that have made code for the newest snapshot of a branch, the newest last.
+///
+/// # Errors
+/// As [`thaw`].
+pub(crate) fn versions(source: &Source<'_>) -> Result<Vec<String>, RunError> {
+    let nearest = source.nearest_snapshot(source.position(None)?)?;
+    let Some(record) = nearest.snapshot else {
+        return Ok(Vec::new());
+    };
+    let (sequence, root) = (record.header().sequence, record.header().snapshot);
+    root.map_or(Ok(Vec::new()), |root| {
+        let (snapshot, _) = decode(source, &root, sequence)?;
+        Ok(code_of(source, &snapshot.code, sequence)?.versions)
+    })
+}
+
+/// Reads which code a snapshot needs.
+fn code_of(source: &Source<'_>, code: &BlobHash, sequence: Sequence) -> Result<Code, RunError> {
+    let value = duet_journal::packed::read_value(&source.store.blob(code)?)?;
+    Code::decode(&value).map_err(|source| RunError::Snapshot { sequence, source })
 }
 
 /// Reads the state, without the actors' instances, of a record's snapshot.
@@ -340,6 +471,27 @@ mod tests {
         let with_facts = policy.cost + 1_000 * THING_COST;
         assert!(asks(since(with_facts, 0, 0), 1_000));
         assert!(!asks(since(with_facts - 1, 0, 0), 1_000));
+    }
+
+    #[test]
+    fn a_run_that_rests_has_a_small_snapshot() {
+        let policy = SnapshotPolicy::default();
+        let since = |record_bytes, added_bytes| Since {
+            record_bytes,
+            added_bytes,
+            ..Since::default()
+        };
+        assert!(since(1, None).asks_at_rest(&policy, REST_BYTES_MAX));
+        assert!(!since(1, None).asks_at_rest(&policy, REST_BYTES_MAX + 1));
+        assert!(!since(1, None).asks_at_rest(&SnapshotPolicy::NEVER, 0));
+        let share = policy.rest_share;
+        assert!(since(1_000 * share, Some(1_000)).asks_at_rest(&policy, 0));
+        assert!(!since(1_000 * share - 1, Some(1_000)).asks_at_rest(&policy, 0));
+        let restored = Since {
+            root_bytes: 1_000,
+            ..since(1_000 * share - 1, None)
+        };
+        assert!(!restored.asks_at_rest(&policy, 0), "it was opened from a snapshot");
     }
 
     #[test]

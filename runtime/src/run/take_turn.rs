@@ -154,7 +154,8 @@ impl Run {
                     return self.run_peer(activation, aim);
                 }
                 let limits = self.genesis.limits.of_actor(found.heap_bytes_max);
-                let loaded = self.programs.load(&found.program.value(), &limits)?;
+                let program = found.program_in(&self.genesis.program);
+                let loaded = self.programs.load(&program, &limits)?;
                 (self.instances.insert(actor, loaded), true)
             }
         };

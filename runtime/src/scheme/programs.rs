@@ -37,7 +37,7 @@ use crate::scheme::template::LibraryTemplates;
 use crate::scheme::version::{Change, Versions};
 use crate::state::patches::Patches;
 use crate::turn::activation::Activation;
-use crate::turn::image::{FreezeError, Image, Stored, ThawError};
+use crate::turn::image::{FreezeError, Image, Stored, StoredUnit, StoredUnits, ThawError};
 use crate::turn::program::{Patching, Programs};
 use crate::turn::task::{End, Task};
 
@@ -65,6 +65,10 @@ pub struct SchemePrograms {
     pub(super) host_start: usize,
     pub(super) expander: Expander,
     pub(super) program: IOValue,
+    /// What compiles the texts, for people.
+    pub(super) version: String,
+    /// Whether units of another compiler are loaded.
+    pub(super) has_stored_units: bool,
     /// The value of `command-line`.
     pub(super) command_line: Vec<String>,
     /// The units of the main program, in the order of evaluation.
@@ -115,6 +119,11 @@ impl SchemePrograms {
         self.gauge = Some((gauge, gauge()));
     }
 
+    /// Names what compiles the texts, as snapshots are to say.
+    pub fn set_version(&mut self, version: &str) {
+        version.clone_into(&mut self.version);
+    }
+
     /// Chooses which parts of the program run as machine code. The program does the same with every
     /// choice, so no record has it.
     pub fn set_native(&mut self, mode: NativeMode) {
@@ -143,7 +152,10 @@ impl SchemePrograms {
     /// Returns the programs as they were compiled, for another run of the same program; `None` if
     /// the run has evaluated texts or taken on changed ones, whose code stays loaded.
     pub fn for_another_run(mut self) -> Option<Self> {
-        let is_as_compiled = self.text_units.is_empty() && self.versions.made == 0 && self.observation.is_none();
+        let is_as_compiled = self.text_units.is_empty()
+            && self.versions.made == 0
+            && self.observation.is_none()
+            && !self.has_stored_units;
         self.profile = None;
         self.failed = FailedFrames::default();
         self.traced.clear();
@@ -200,6 +212,8 @@ impl SchemePrograms {
             host_start,
             expander,
             program,
+            version: String::new(),
+            has_stored_units: false,
             command_line: source.arguments.clone(),
             units: Vec::new(),
             entity_units: BTreeMap::new(),
@@ -479,6 +493,18 @@ impl Programs for SchemePrograms {
             chunks,
             excused_bytes: snapshot.excused_bytes,
         })
+    }
+
+    fn version(&self) -> String {
+        self.version.clone()
+    }
+
+    fn store_units(&self, known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError> {
+        self.units_besides(known)
+    }
+
+    fn load_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {
+        self.load_stored_units(stored, fetch);
     }
 
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<SchemeActor, ThawError> {

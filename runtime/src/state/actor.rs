@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use preserves::IOValue;
+
 use crate::collections::tracked::{Tracked, TrackedList, TrackedSet, TrackedTree, tracked_fields};
 use crate::dataspace::Captures;
 use crate::dataspace::pattern::PackedPattern;
@@ -265,8 +267,9 @@ codec_struct!(Undelivered "undelivered" { observer, watch, captures });
 pub struct Actor {
     /// The role that it plays; none for the main program.
     pub role: Option<Arc<str>>,
-    /// The packed program; the loader of programs gives it its meaning.
-    pub program: Fact,
+    /// The packed program, to which the loader of programs gives its meaning; none for the main
+    /// program, which the run's first record describes.
+    pub program: Option<Fact>,
     /// The capabilities that it has by name.
     pub manifest: Manifest,
     /// The maximum size of its heap in bytes, if its spawner gave it one.
@@ -325,7 +328,7 @@ codec_struct!(Actor "actor" {
 
 impl Actor {
     /// Makes an actor that has not acted yet.
-    pub fn new(program: Fact, manifest: Manifest, link: Option<(ActorId, FacetId)>, root: FacetId) -> Self {
+    pub fn new(program: Option<Fact>, manifest: Manifest, link: Option<(ActorId, FacetId)>, root: FacetId) -> Self {
         Self {
             role: None,
             program,
@@ -391,12 +394,16 @@ impl Actor {
         self.role.as_deref() == Some(SESSION)
     }
 
+    /// Returns its program; `main` is that of the run.
+    pub(crate) fn program_in(&self, main: &IOValue) -> IOValue {
+        let own = self.program.as_ref();
+        own.map_or_else(|| main.clone(), Fact::value)
+    }
+
     /// Says whether the actor stands for a peer; then it has a name for a program, and no instance.
     pub fn is_peer(&self) -> bool {
-        self.program
-            .view()
-            .label()
-            .is_some_and(|label| label.as_bytes() == PEER)
+        let label = self.program.as_ref().and_then(|program| program.view().label());
+        label.is_some_and(|label| label.as_bytes() == PEER)
     }
 
     /// Returns the number of its assertions, its watches included.
@@ -419,18 +426,11 @@ impl Actor {
 
 #[cfg(test)]
 mod tests {
-    use preserves::IOValue;
-
     use super::*;
 
     #[test]
     fn facets_live_in_facets() {
-        let mut actor = Actor::new(
-            Fact::new(IOValue::new(false)).expect("it is small"),
-            Manifest::default(),
-            None,
-            FacetId(0),
-        );
+        let mut actor = Actor::new(None, Manifest::default(), None, FacetId(0));
         for (facet, parent) in [(1, 0), (2, 0), (3, 1), (4, 1), (5, 3)] {
             let parent = FacetId(parent);
             actor.facets.insert(

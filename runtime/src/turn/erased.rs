@@ -18,7 +18,7 @@ use crate::model::limits::Limits;
 use crate::model::manifest::Manifest;
 use crate::state::patches::Patches;
 use crate::turn::activation::Activation;
-use crate::turn::image::{FreezeError, Image, Stored, ThawError};
+use crate::turn::image::{FreezeError, Image, Stored, StoredUnit, StoredUnits, ThawError};
 use crate::turn::program::{Patching, Programs, Runner};
 use crate::turn::task::{End, Task};
 
@@ -69,6 +69,9 @@ pub(crate) trait ErasedPrograms: Any {
     fn run_bytes_max(&self) -> u64;
     fn digest(&self, instance: &AnyInstance) -> Result<BlobHash, FreezeError>;
     fn freeze(&mut self, instance: &mut AnyInstance) -> Result<Image, FreezeError>;
+    fn version(&self) -> String;
+    fn store_units(&self, known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError>;
+    fn load_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>);
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<AnyInstance, ThawError>;
 }
 
@@ -155,6 +158,18 @@ impl<P: Programs> ErasedPrograms for P {
 
     fn freeze(&mut self, instance: &mut AnyInstance) -> Result<Image, FreezeError> {
         Programs::freeze(self, instance.of_mut())
+    }
+
+    fn version(&self) -> String {
+        Programs::version(self)
+    }
+
+    fn store_units(&self, known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError> {
+        Programs::store_units(self, known)
+    }
+
+    fn load_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {
+        Programs::load_units(self, stored, fetch);
     }
 
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<AnyInstance, ThawError> {

@@ -5,6 +5,7 @@
 //! It does not know the contents of a chunk.
 //! Read next: `program.rs`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use duet_journal::{Blob, BlobHash};
@@ -34,6 +35,18 @@ pub struct Stored<'a> {
     /// Reads the chunk that has this hash.
     pub fetch: &'a dyn Fn(&BlobHash) -> Option<Vec<u8>>,
 }
+
+/// A compiled unit in the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredUnit {
+    /// The name by which images refer to it.
+    pub unit: BlobHash,
+    /// The unit, with what it needs to be loaded elsewhere.
+    pub blob: Blob,
+}
+
+/// The blobs of compiled units, by the units' names.
+pub type StoredUnits = BTreeMap<BlobHash, BlobHash>;
 
 /// Why an instance cannot be frozen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use crate::model::limits::Limits;
 use crate::model::manifest::Manifest;
 use crate::state::patches::Patches;
 use crate::turn::activation::Activation;
-use crate::turn::image::{FreezeError, Image, Stored, ThawError};
+use crate::turn::image::{FreezeError, Image, Stored, StoredUnit, StoredUnits, ThawError};
 use crate::turn::task::{End, Task};
 
 /// One actor's instance with its programs, for the length of a turn.
@@ -163,6 +163,23 @@ pub trait Programs: 'static {
     /// [`FreezeError`]; the instance is unchanged.
     fn freeze(&mut self, instance: &mut Self::Instance) -> Result<Image, FreezeError>;
 
+    /// Returns what compiles the programs' texts: units that different versions make of one text
+    /// may differ.
+    fn version(&self) -> String {
+        String::new()
+    }
+
+    /// Returns the loaded units that images may refer to, without those that are `known`.
+    ///
+    /// # Errors
+    /// [`FreezeError`] if one cannot be stored.
+    fn store_units(&self, _known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError> {
+        Ok(Vec::new())
+    }
+
+    /// Loads stored units that are not loaded yet; one that cannot be loaded is left out.
+    fn load_units(&mut self, _stored: &StoredUnits, _fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {}
+
     /// Makes an instance from its image.
     ///
     /// # Errors
@@ -257,6 +274,18 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
 
     fn freeze(&mut self, instance: &mut Self::Instance) -> Result<Image, FreezeError> {
         self.borrow_mut().freeze(instance)
+    }
+
+    fn version(&self) -> String {
+        self.borrow().version()
+    }
+
+    fn store_units(&self, known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError> {
+        self.borrow().store_units(known)
+    }
+
+    fn load_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {
+        self.borrow_mut().load_units(stored, fetch);
     }
 
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<Self::Instance, ThawError> {

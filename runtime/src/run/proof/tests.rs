@@ -122,7 +122,7 @@ fn snapshots_that_a_run_makes_are_proved() {
 fn a_snapshot_with_facts_that_no_record_asserts_is_refused() {
     let world = counted();
     let mut snapshot = last_snapshot(&world.store);
-    snapshot.state = crate::run::initial_state(world.run.genesis()).expect("a state");
+    snapshot.state = crate::run::initial_state(world.run.genesis());
     snapshot.actors.clear();
     let error = prove(&forged(&world.store, &packed(&snapshot), &[])).expect_err("it is forged");
     let part = SnapshotPart::State;
