@@ -254,6 +254,32 @@ impl Heap {
             .try_fold(tail, |rest, &element| self.cons(element, rest))
     }
 
+    /// Makes a copy of the first `length` pairs of `list` that ends in `tail`.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub(crate) fn copy_list(&mut self, list: Value, length: usize, tail: Value) -> Result<Value, HeapFull> {
+        let start = self.bump(2 * length)?;
+        // The last pair comes first, as if each were made of the next.
+        let (mut from, mut index) = (list, start + 2 * length);
+        while index > start {
+            index -= 2;
+            let pair = from.index();
+            let next = if index == start {
+                tail
+            } else {
+                Value::pair_at(index - 2)
+            };
+            (self.words[index], from) = (self.words[pair], Value::from_bits(self.words[pair + 1]));
+            self.words[index + 1] = next.to_bits();
+        }
+        Ok(if length == 0 {
+            tail
+        } else {
+            Value::pair_at(start + 2 * length - 2)
+        })
+    }
+
     /// Allocates an object and writes its header and padding; the caller writes the payload.
     #[inline(always)]
     fn allocate_header(

@@ -188,7 +188,21 @@ pub(super) fn list_at(heap: &Heap, arguments: &[Value], argument: usize) -> Resu
 }
 
 /// Returns the number of elements of a proper list; nothing for any other value.
+#[inline]
 pub(super) fn list_length(heap: &Heap, list: Value) -> Option<usize> {
+    // Most lists are shorter than what costs fuel, and then they have no cycle either.
+    let (mut rest, mut length) = (list, 0);
+    while rest.is_pair() && length < cost::ELEMENTS as usize - 1 {
+        rest = heap.cdr(rest);
+        length += 1;
+    }
+    if rest.is_pair() {
+        return long_list_length(heap, list);
+    }
+    (rest == Value::NIL).then_some(length)
+}
+
+fn long_list_length(heap: &Heap, list: Value) -> Option<usize> {
     let mut pairs = Pairs::of(list);
     while pairs.next(heap).is_some() {}
     (pairs.rest == Value::NIL).then_some(pairs.passed)

@@ -4,7 +4,7 @@
 //! It does not search (`primitive/list.rs`).
 //! Read next: `primitive/accessor.rs`.
 
-use super::argument::{Pairs, count_at, list_at, list_length, number_at, pair_at, wrong_type};
+use super::argument::{Pairs, count_at, list_length, number_at, pair_at, wrong_type};
 use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::Heap;
@@ -179,9 +179,11 @@ fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Primi
     for argument in (0..lists.len()).rev() {
         // One list at a time, so that many references to a long one exceed the heap's limit and not
         // the process's memory.
-        let elements = list_at(context.heap, arguments, argument)?;
-        context.heap.spend(elements.len() as u64 / cost::PAIRS)?;
-        appended = context.heap.list(&elements, appended)?;
+        let list = arguments[argument];
+        let length = list_length(context.heap, list).ok_or(wrong_type(argument, "a proper list"))?;
+        context.heap.spend(length as u64 / cost::ELEMENTS)?;
+        context.heap.spend(length as u64 / cost::PAIRS)?;
+        appended = context.heap.copy_list(list, length, appended)?;
     }
     Ok(appended)
 }
