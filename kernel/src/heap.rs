@@ -31,6 +31,7 @@ mod major;
 mod marks;
 mod savepoint;
 mod numeral;
+mod pace;
 mod pages;
 mod identity;
 mod record;
@@ -65,6 +66,7 @@ use collection_budget::CollectionBudget;
 use compact::{Compacted, Shared};
 use identity::Moves;
 use kind::padded;
+use pace::Pace;
 use pages::Pages;
 use savepoint::Savepoints;
 use undo::{SavedPages, Turn};
@@ -73,8 +75,8 @@ use undo::{SavedPages, Turn};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The maximum size of the objects in bytes, uncollected garbage included. The process holds up
-    /// to twice as much while a collection runs, and while a turn that ran a major collection is
-    /// open. After memory ran out in a turn, the rest of that turn may take up to two further
+    /// to twice as much while a collection runs, while a turn that ran a major collection is open,
+    /// and between the collections of a busy heap, there at most 32 megabytes more. After memory ran out in a turn, the rest of that turn may take up to two further
     /// megabytes, because handlers need memory too.
     pub bytes_max: usize,
 }
@@ -144,8 +146,9 @@ pub struct Heap {
     /// The words of old space after the last major collection.
     words_live: usize,
     pages: Pages,
-    /// The buffer for the survivors of minor collections, empty between them; reused because fresh
-    /// memory costs more than the copying.
+    pace: Pace,
+    /// The room for the survivors of minor collections; reused because fresh memory costs more than
+    /// the copying.
     survivors: Vec<u64>,
     /// Memory of the arithmetic of long integers.
     scratch: Scratch,
@@ -181,12 +184,6 @@ pub(crate) const KIND_MASK: u64 = 0xffff;
 pub(crate) const KIND_AND_MUTABILITY_MASK: u64 = 0x1_ffff;
 
 const WORDS_INITIAL: usize = 512;
-/// A quarter of a megabyte: the nursery and its survivors stay in a core's second-level cache.
-const NURSERY_WORDS_MIN: usize = 32 * 1024;
-/// Four megabytes: a minor collection in which everything survives takes a few milliseconds.
-const NURSERY_WORDS_MAX: usize = 512 * 1024;
-/// The first major collection comes at this size of old space.
-const MAJOR_WORDS_MIN: usize = 64 * 1024;
 /// The collector stores half an index in 32 bits.
 const WORDS_MAX: usize = 1 << 32;
 
@@ -219,6 +216,7 @@ impl Heap {
             undo_limit: 0,
             words_live: 0,
             pages: Pages::default(),
+            pace: Pace::default(),
             survivors: Vec::new(),
             scratch: Scratch::default(),
             saved: SavedPages::default(),
@@ -380,11 +378,7 @@ impl Heap {
         if self.is_stressed {
             return self.stressed_goal();
         }
-        Heap::nursery_goal_beyond(self.line)
-    }
-
-    fn nursery_goal_beyond(line: usize) -> usize {
-        (line / 4).clamp(NURSERY_WORDS_MIN, NURSERY_WORDS_MAX)
+        self.pace.nursery_words(self.line)
     }
 
     /// Puts off all collections until the limit is reached.

@@ -9,7 +9,8 @@
 use std::ops::Range;
 
 use super::kind::{Flags, Header, Kind, padded};
-use super::{Heap, HeapFull, MAJOR_WORDS_MIN, WORDS_INITIAL};
+use super::pace::{MAJOR_WORDS_MIN, Pace};
+use super::{Heap, HeapFull, WORDS_INITIAL};
 use crate::value::Value;
 
 /// A megabyte: moving more words than this costs more than a minor collection.
@@ -18,6 +19,14 @@ const LARGE_WORDS: usize = 128 * 1024;
 /// Two megabytes: a heap keeps room for the time until its next major collection only up to this
 /// size.
 const ROOM_WORDS_MAX: usize = 256 * 1024;
+/// Thirty-two megabytes: the same for a busy heap, and the size up to which the words that a
+/// collection leaves become the room of the next.
+const BUSY_ROOM_WORDS_MAX: usize = 4 * 1024 * 1024;
+
+/// Words of the room for survivors that are kept at any time; a larger heap keeps more of them, up
+/// to this part of old space, but not during a major collection, when most memory is needed.
+const SURVIVORS_KEPT: usize = 64 * 1024;
+const SURVIVORS_KEPT_PART: usize = 8;
 
 /// An eighth of a megabyte: the words grow in steps of this size, because zeroing words that a
 /// short turn does not reach takes longer than the turn.
@@ -69,29 +78,80 @@ impl Heap {
         (length + length / 2).min(self.words_allowed().max(length))
     }
 
-    /// The capacity for the copy of a major collection: for a small heap also for the objects until
-    /// the next one, for a large heap only for the present words.
-    pub(super) fn room_for_copy(&self) -> usize {
-        let until_next = Heap::room_until_major(self.words_live);
-        let is_small = self.top >= MAJOR_WORDS_MIN && until_next <= ROOM_WORDS_MAX;
+    /// Room for the copy of a major collection: that of the last one if all words fit, because fresh
+    /// memory costs as much as the copying.
+    pub(super) fn take_room_for_copy(&mut self) -> Vec<u64> {
+        let room = std::mem::take(&mut self.survivors);
         let needed = self.top + WORDS_INITIAL;
-        if is_small { needed.max(until_next) } else { needed }
+        if self.pace.has_room() && room.capacity() >= needed {
+            return room;
+        }
+        if room.capacity() <= SURVIVORS_KEPT {
+            self.survivors = room;
+        }
+        // A small heap gets room for the objects until the next one, too. Room that is not written
+        // takes no memory.
+        let until_next = self.pace.words_until_major(self.words_live);
+        let is_small = self.top >= MAJOR_WORDS_MIN && until_next <= self.room_max();
+        Vec::with_capacity(if is_small { needed.max(until_next) } else { needed })
     }
 
-    /// The capacity to keep after a major collection that left `top` words.
-    pub(super) fn room_kept_after_major(&self, top: usize) -> usize {
-        let until_next = Heap::room_until_major(top);
-        if until_next <= ROOM_WORDS_MAX {
-            until_next
-        } else {
-            self.room_kept_for(top + WORDS_INITIAL)
+    /// Keeps words that a major collection has left, as room.
+    pub(super) fn recycle(&mut self, words: Vec<u64>) {
+        if self.pace.has_room() && words.capacity() <= BUSY_ROOM_WORDS_MAX {
+            self.survivors = words;
         }
     }
 
-    /// The maximum of words before the next major collection, if the last one left `words_live`.
-    fn room_until_major(words_live: usize) -> usize {
-        let line = Heap::major_goal(words_live);
-        line + 2 * Heap::nursery_goal_beyond(line)
+    /// Changes the pace, and frees room that only a busy heap keeps if it is none any more.
+    pub(super) fn set_pace(&mut self, pace: Pace) {
+        let before = std::mem::replace(&mut self.pace, pace);
+        if self.survivors.capacity() > self.survivors_max() {
+            self.survivors = Vec::new();
+        }
+        if before.has_room() && !pace.has_room() {
+            self.words.truncate(self.top);
+            self.fit_words(self.top);
+        }
+    }
+
+    /// Fits the room behind the first `top` words to the time until the next major collection, if
+    /// these are all that is live.
+    pub(super) fn fit_words(&mut self, top: usize) {
+        let until_next = self.pace.words_until_major(top);
+        let mut kept = if until_next <= self.room_max() {
+            until_next
+        } else {
+            self.room_kept_for(top + WORDS_INITIAL)
+        };
+        let mut length = top + WORDS_INITIAL.min(self.words_max.saturating_sub(top));
+        if self.pace.has_room() {
+            kept = kept.max(BUSY_ROOM_WORDS_MAX);
+            // Not more than the limit, even where more is allowed: what a step needs at most must be
+            // free if it finds at once what it needs.
+            length = length.max(self.words.len().min(self.words_max).min(kept));
+        }
+        self.words.truncate(length);
+        self.words.shrink_to(kept);
+        self.words.resize(length, 0);
+    }
+
+    fn room_max(&self) -> usize {
+        if self.pace.has_room() {
+            BUSY_ROOM_WORDS_MAX
+        } else {
+            ROOM_WORDS_MAX
+        }
+    }
+
+    /// The greatest size of the room for survivors that is kept until the next minor collection,
+    /// because fresh memory costs more than copying.
+    pub(super) fn survivors_max(&self) -> usize {
+        if self.pace == Pace::default() {
+            SURVIVORS_KEPT.max(self.line / SURVIVORS_KEPT_PART)
+        } else {
+            BUSY_ROOM_WORDS_MAX
+        }
     }
 
     /// The length to grow to: twice the present one, but not much more than the nursery needs.

@@ -10,14 +10,8 @@
 use super::copier::Copier;
 use super::frames::LiveRegisters;
 use super::pages::PAGE_WORDS;
-use super::{Heap, MAJOR_WORDS_MIN, Register};
+use super::{Heap, Register};
 use crate::value::Value;
-
-/// Words of the survivors' buffer that are kept between collections, because fresh memory costs
-/// more than copying; a larger heap keeps more of them, up to this part of old space, but not
-/// during a major collection, when most memory is needed.
-pub(super) const SURVIVORS_KEPT: usize = 64 * 1024;
-const SURVIVORS_KEPT_PART: usize = 8;
 
 impl Heap {
     /// Collects the young objects, or everything once old space has grown enough since the last
@@ -35,15 +29,9 @@ impl Heap {
         self.poison_free(end);
     }
 
-    /// Whether old space has grown by four fifths since the last major collection: with the young
-    /// objects and the copy, the heap then takes three times the live words.
+    /// Whether old space has grown enough since the last major collection.
     pub fn is_major_due(&self) -> bool {
-        self.line >= Heap::major_goal(self.words_live)
-    }
-
-    /// The size of old space that makes a major collection due after one that left `words_live`.
-    pub(super) fn major_goal(words_live: usize) -> usize {
-        MAJOR_WORDS_MIN.max(words_live / 5 * 9)
+        self.line >= self.pace.major_words(self.words_live)
     }
 
     /// Collects the young objects; see [`Heap::collect`].
@@ -51,7 +39,6 @@ impl Heap {
         self.expand();
         let remembered = self.pages.take_remembered();
         self.evacuate(self.line.max(self.undo_limit), remembered, roots, live);
-        self.statistics.collections_minor += 1;
         self.moves.young += 1;
     }
 
@@ -65,7 +52,6 @@ impl Heap {
             self.pages.mark_changed(page as usize * PAGE_WORDS);
         }
         self.evacuate(from, referring.to_vec(), &mut [], live);
-        self.statistics.collections_minor += 1;
         self.moves.all += 1;
     }
 
@@ -91,16 +77,16 @@ impl Heap {
             }
         }
         copier.scan(live);
-        let mut survivors = copier.copied;
+        let (survivors, length) = copier.into_room();
+        self.note_minor(self.top - from, length);
         // Words that are promoted in place may share their first page with old ones.
         self.pages.mark_changed(self.line.min(from));
-        self.top = from + survivors.len();
-        self.words[from..self.top].copy_from_slice(&survivors);
-        if survivors.capacity() <= SURVIVORS_KEPT.max(from / SURVIVORS_KEPT_PART) {
-            survivors.clear();
+        self.top = from + length;
+        self.words[from..self.top].copy_from_slice(&survivors[..length]);
+        self.line = self.top;
+        if survivors.capacity() <= self.survivors_max() {
             self.survivors = survivors;
         }
-        self.line = self.top;
         self.barrier_limit = self.line;
         self.pages.rewrite_from(from);
         self.pages.resize(self.line);

@@ -193,7 +193,9 @@ impl Heap {
         if self.top - shared_words > OWN_WORDS_MAX {
             self.survivors = Vec::new();
             self.scratch = Scratch::default();
+            self.words.truncate(self.top + self.free_words(self.top));
             self.words.shrink_to(self.room_kept_for(self.words.len()));
+            self.limit = self.limit_now();
             return;
         }
         let mut differing = self.pages_differing();

@@ -8,7 +8,7 @@
 //! Read next: `heap/frames.rs`.
 
 use super::frames::{LiveRegisters, Segments, belongs_to_stack, is_link};
-use super::kind::{extent, forward, forwarded_to, is_raw_header, link, payload_words};
+use super::kind::{extent, forward, forwarded_to, is_raw_header, link, padded, payload_words};
 use super::pages::PAGE_WORDS;
 use crate::value::{Immediate, Value};
 
@@ -21,21 +21,37 @@ pub(super) struct Copier<'a> {
     /// copy, or 0. Objects behind these words hold their forwarding places themselves, which needs
     /// no memory.
     forwarded: Vec<u32>,
-    pub(super) copied: Vec<u64>,
+    /// The copy, and behind it words that mean nothing: appending word by word to a vector would
+    /// look at its capacity each time.
+    room: Vec<u64>,
+    /// The number of words that are copied.
+    length: usize,
     segments: Segments,
 }
 
+/// The room grows in steps of this many words at least.
+const STEP_WORDS_MIN: usize = 512;
+/// An eighth of a megabyte: the room grows in steps of this many words at most, which stay in a
+/// core's cache between their zeroing and their use.
+const STEP_WORDS_MAX: usize = 16 * 1024;
+
 impl<'a> Copier<'a> {
-    /// Copies the objects at `from` and above to `room`, which is empty, and leaves the words below
-    /// `kept` as they are.
+    /// Copies the objects at `from` and above to `room`, whose words mean nothing, and leaves the
+    /// words below `kept` as they are.
     pub(super) fn new(words: &'a mut [u64], from: usize, kept: usize, room: Vec<u64>) -> Copier<'a> {
         Copier {
             words,
             from,
             forwarded: vec![0; kept / 2],
-            copied: room,
+            room,
+            length: 0,
             segments: Segments::default(),
         }
+    }
+
+    /// The room, and how many of its words are the copy.
+    pub(super) fn into_room(self) -> (Vec<u64>, usize) {
+        (self.room, self.length)
     }
 
     /// The value after the copying of its object, if it is a reference to one that moves.
@@ -48,25 +64,73 @@ impl<'a> Copier<'a> {
         }
     }
 
+    #[inline(always)]
     fn copy(&mut self, value: Value) -> Value {
         if let Some(target) = self.copy_of(value) {
             return target;
         }
         let index = value.index();
-        let target = self.from + self.copied.len();
-        let first_word = Value::from_bits(self.words[index]);
-        if first_word.is_immediate(Immediate::Header) {
-            let object = &self.words[index..index + extent(first_word)];
-            self.copied.extend_from_slice(object);
+        let target = self.from + self.length;
+        if value.is_pair() {
+            self.append::<2>(index);
         } else {
-            self.copied
-                .extend_from_slice(&[first_word.to_bits(), self.words[index + 1]]);
+            self.append_object(index);
         }
         match self.forwarded.get_mut(index / 2) {
             Some(place) => *place = (target / 2) as u32 + 1,
             None => self.words[index] = forward(target).to_bits(),
         }
         value.moved_to(target)
+    }
+
+    /// Appends the object whose header is at `index`.
+    #[inline(never)]
+    fn append_object(&mut self, index: usize) {
+        // A copy of so few words takes less time than a call that copies any number.
+        match extent(Value::from_bits(self.words[index])) {
+            2 => self.append::<2>(index),
+            4 => self.append::<4>(index),
+            6 => self.append::<6>(index),
+            8 => self.append::<8>(index),
+            words => {
+                let start = self.extend(words);
+                self.room[start..start + words].copy_from_slice(&self.words[index..index + words]);
+            }
+        }
+    }
+
+    /// Appends `WORDS` words from `index` on.
+    #[inline(always)]
+    fn append<const WORDS: usize>(&mut self, index: usize) {
+        let start = self.extend(WORDS);
+        self.room[start..start + WORDS].copy_from_slice(&self.words[index..index + WORDS]);
+    }
+
+    /// Makes the copy `words` words longer and returns where they begin.
+    #[inline(always)]
+    fn extend(&mut self, words: usize) -> usize {
+        let start = self.length;
+        self.length = start + words;
+        if self.length > self.room.len() {
+            self.enlarge_room();
+        }
+        start
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enlarge_room(&mut self) {
+        let step = self.room.len().clamp(STEP_WORDS_MIN, STEP_WORDS_MAX);
+        let useful = self.words.len() - self.from;
+        let length = self.length.max((self.room.len() + step).min(useful));
+        self.room.resize(length, 0);
+    }
+
+    /// Appends words that are no copy of an object, and returns where they begin.
+    pub(super) fn append_made(&mut self, words: &[u64]) -> usize {
+        let start = self.extend(words.len());
+        self.room[start..self.length].copy_from_slice(words);
+        start
     }
 
     /// The reference to the copy of an object, if there is one.
@@ -78,6 +142,7 @@ impl<'a> Copier<'a> {
         Some(reference.moved_to(target))
     }
 
+    /// Updates references outside the heap.
     pub(super) fn forward_all(&mut self, values: &mut [Value]) {
         for value in values {
             *value = self.forward(*value);
@@ -110,38 +175,45 @@ impl<'a> Copier<'a> {
     /// Updates the references in the copy, which copies the objects that only they lead to.
     pub(super) fn scan(&mut self, live: &dyn LiveRegisters) {
         let mut index = 0;
-        while index < self.copied.len() {
-            let first_word = Value::from_bits(self.copied[index]);
-            let (start, next) = if !first_word.is_immediate(Immediate::Header) {
-                (index, index + 2)
-            } else if is_raw_header(first_word) {
+        while index < self.length {
+            let first_word = Value::from_bits(self.room[index]);
+            if !first_word.is_immediate(Immediate::Header) {
+                self.update(index);
+                self.update(index + 1);
+                index += 2;
+                continue;
+            }
+            if is_raw_header(first_word) {
                 index += extent(first_word);
                 continue;
-            } else {
-                let next = index + 1 + payload_words(first_word);
-                if belongs_to_stack(first_word) {
-                    if self.segments.is_segment(&self.copied, index) {
-                        index += extent(first_word);
-                        continue;
-                    }
-                    // The return points of a condition's backtrace are frames too, and need no
-                    // care.
-                    if is_link(first_word) {
-                        let [frames, limit] = [link::FRAMES, link::LIMIT].map(|field| self.copied[index + 1 + field]);
-                        self.scan_segment(Value::from_bits(frames), Value::from_bits(limit), live);
-                    }
+            }
+            if belongs_to_stack(first_word) {
+                if self.segments.is_segment(&self.room, index) {
+                    index += extent(first_word);
+                    continue;
                 }
-                (index + 1, next)
-            };
-            for place in start..next {
-                let word = Value::from_bits(self.copied[place]);
-                if word.is_reference() && word.index() >= self.from {
-                    self.copied[place] = self.copy(word).to_bits();
+                // The return points of a condition's backtrace are frames too, and need no care.
+                if is_link(first_word) {
+                    let [frames, limit] = [link::FRAMES, link::LIMIT].map(|field| self.room[index + 1 + field]);
+                    self.scan_segment(Value::from_bits(frames), Value::from_bits(limit), live);
                 }
             }
-            index = (next + 1) & !1;
+            let next = index + 1 + payload_words(first_word);
+            for place in index + 1..next {
+                self.update(place);
+            }
+            index = padded(next);
         }
-        std::mem::take(&mut self.segments).finish(&mut self.copied);
+        std::mem::take(&mut self.segments).finish(&mut self.room);
+    }
+
+    /// Updates the word of the copy at `place`.
+    #[inline(always)]
+    fn update(&mut self, place: usize) {
+        let word = Value::from_bits(self.room[place]);
+        if word.is_reference() && word.index() >= self.from {
+            self.room[place] = self.copy(word).to_bits();
+        }
     }
 
     /// Updates the words of a link's segment that count for the link, if the segment moves.
@@ -152,8 +224,8 @@ impl<'a> Copier<'a> {
             return;
         }
         let index = frames.index() - self.from;
-        for place in self.segments.claim(&mut self.copied, index, limit, live) {
-            self.copied[place] = self.forward(Value::from_bits(self.copied[place])).to_bits();
+        for place in self.segments.claim(&mut self.room, index, limit, live) {
+            self.update(place);
         }
     }
 }

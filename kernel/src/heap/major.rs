@@ -7,13 +7,12 @@
 //! It does not decide when to run.
 //! Read next: `heap/undo.rs`.
 
-use super::collect::SURVIVORS_KEPT;
+use super::Heap;
 use super::copier::Copier;
 use super::frames::LiveRegisters;
 use super::register::Register;
 use super::symbol::swept_table;
 use super::undo::{Replaced, SavedPages};
-use super::{Heap, WORDS_INITIAL};
 use crate::value::Value;
 
 impl Heap {
@@ -25,11 +24,7 @@ impl Heap {
             Some(_) => 0,
             None => self.savepoints.words_kept_for(),
         };
-        if self.survivors.capacity() > SURVIVORS_KEPT {
-            self.survivors = Vec::new();
-        }
-        // Room that is not written takes no memory.
-        let room = Vec::with_capacity(self.room_for_copy());
+        let room = self.take_room_for_copy();
         let mut copier = Copier::new(&mut self.words[..self.top], 0, kept, room);
         for values in roots.iter_mut() {
             copier.forward_all(values);
@@ -43,26 +38,23 @@ impl Heap {
         copier.scan(live);
         let symbols = &mut self.registers[Register::Symbols as usize];
         *symbols = swept_table(&mut copier, *symbols);
-        let copied = copier.copied;
-        self.adopt(copied);
-        self.statistics.collections_major += 1;
+        let (copied, length) = copier.into_room();
+        self.adopt(copied, length);
         self.moves.all += 1;
     }
 
-    /// Makes `copied` the heap's words; the open turn or the newest savepoint keeps the old words
-    /// if it needs them.
-    fn adopt(&mut self, copied: Vec<u64>) {
-        let top = copied.len();
+    /// Makes the first `top` of the `copied` words the heap's; the open turn or the newest
+    /// savepoint keeps the old words if it needs them.
+    fn adopt(&mut self, copied: Vec<u64>, top: usize) {
         let mut words = std::mem::replace(&mut self.words, copied);
-        self.words.shrink_to(self.room_kept_after_major(top));
-        self.words
-            .resize(top + WORDS_INITIAL.min(self.words_max.saturating_sub(top)), 0);
+        self.note_major();
+        self.fit_words(top);
         let pages = std::mem::take(&mut self.pages);
         let continuing = SavedPages::continuing(&self.saved);
         let saved = std::mem::replace(&mut self.saved, continuing);
         match &mut self.turn {
             None => self.savepoints.keep_replaced(words),
-            Some(turn) if turn.replaced.is_some() => {}
+            Some(turn) if turn.replaced.is_some() => self.recycle(words),
             Some(turn) => {
                 turn.has_collected = true;
                 words.truncate(self.undo_limit);

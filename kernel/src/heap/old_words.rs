@@ -4,6 +4,7 @@
 //! It does not encode anything.
 //! Read next: `heap/last_snapshot.rs`, `image/snapshot.rs`.
 
+use super::pace::Pace;
 use super::register::Register;
 use super::{Heap, HeapFull, Limits};
 use crate::value::Value;
@@ -31,7 +32,7 @@ impl Heap {
 
     /// The capacity at which the first allocation beyond `line` old words does not move them.
     pub(crate) fn room_for(line: usize) -> usize {
-        let goal = Heap::nursery_goal_beyond(line);
+        let goal = Pace::default().nursery_words(line);
         line + goal + goal / 2
     }
 

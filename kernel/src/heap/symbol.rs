@@ -197,17 +197,15 @@ pub(super) fn swept_table(copier: &mut Copier<'_>, table: Value) -> Value {
         .filter_map(|old| Some((copier.copy_of(old)?, word(old.index() + 1 + symbol::HASH))))
         .collect();
     let slots = (survivors.len() * 2).next_power_of_two().max(SLOTS_INITIAL);
-    let copied = &mut copier.copied;
-    let index = copied.len();
-    copied.push(Header::new(Kind::Vector, slots as u32 + 1).to_value().to_bits());
-    copied.push(Value::length(survivors.len()).to_bits());
-    copied.resize(index + 2 + slots, Value::ABSENT.to_bits());
+    let mut made = vec![Value::ABSENT.to_bits(); 2 + slots];
+    made[0] = Header::new(Kind::Vector, slots as u32 + 1).to_value().to_bits();
+    made[1] = Value::length(survivors.len()).to_bits();
     for (symbol, hash) in survivors {
         let mut slot = slot_of(hash, slots);
-        while copied[index + 2 + slot] != Value::ABSENT.to_bits() {
+        while made[2 + slot] != Value::ABSENT.to_bits() {
             slot = (slot + 1) & (slots - 1);
         }
-        copied[index + 2 + slot] = symbol.to_bits();
+        made[2 + slot] = symbol.to_bits();
     }
-    Value::object_at(index)
+    Value::object_at(copier.append_made(&made))
 }

@@ -8,6 +8,7 @@
 //! Read next: `heap/collect.rs`.
 
 use super::Heap;
+use super::pace::{NURSERY_WORDS_MIN, Pace};
 use super::pages::{PAGE_WORDS, Pages};
 use super::register::Register;
 use crate::value::Value;
@@ -108,6 +109,7 @@ pub(super) struct HeapState {
     words_live: usize,
     nursery_end: usize,
     collection_due: bool,
+    pace: Pace,
     registers: [Value; Register::COUNT],
 }
 
@@ -172,10 +174,23 @@ impl Heap {
     pub fn commit_turn(&mut self) {
         let turn = self.turn.take().expect("a turn is open");
         self.keep_undo(turn.replaced);
+        // After a collection, words may have other places.
+        let allocated = match turn.has_collected {
+            true => self.nursery_goal(),
+            false => self.top - turn.before.top,
+        };
+        if allocated < NURSERY_WORDS_MIN {
+            self.set_pace(Pace::default());
+        }
         self.close_turn();
         self.start_nursery(self.line);
         // The next turn's first collection would promote this turn's garbage.
-        if turn.has_collected && self.top - self.line > self.nursery_goal() / NURSERY_PART_LEFT {
+        let young = self.top - self.line;
+        let is_due = match turn.has_collected {
+            true => young > self.nursery_goal() / NURSERY_PART_LEFT,
+            false => self.pace != Pace::default() && young + allocated > self.nursery_goal(),
+        };
+        if is_due {
             self.collection_due = true;
             self.limit = self.limit_now();
         }
@@ -206,6 +221,7 @@ impl Heap {
             words_live: self.words_live,
             nursery_end: self.nursery_end,
             collection_due: self.collection_due,
+            pace: self.pace,
             registers: self.registers,
         }
     }
@@ -222,6 +238,7 @@ impl Heap {
         self.line = state.line;
         self.words_live = state.words_live;
         self.registers = state.registers;
+        self.set_pace(state.pace);
         self.close_turn();
         self.nursery_end = state.nursery_end;
         self.collection_due = state.collection_due;

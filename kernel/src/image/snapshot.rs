@@ -67,6 +67,7 @@ pub fn snapshot(heap: &mut Heap, code: &dyn CodeNames) -> Result<Snapshot, Image
         heap.is_settled(),
         "a snapshot is taken between turns, after a collection"
     );
+    heap.begin_pace();
     heap.note_changes();
     if changes::are_worth_it(heap) {
         return changes::snapshot(heap, code);

@@ -212,7 +212,65 @@ fn a_turn_with_a_collection_leaves_little_for_the_next_to_promote() {
         heap.collect(&mut [], &AllLive);
         is_due
     };
-    let nursery_pairs = NURSERY_WORDS_MIN / 2;
+    let nursery_pairs = pace::NURSERY_WORDS_MIN / 2;
     assert!(!allocate(nursery_pairs / 2) && !allocate(nursery_pairs + 10));
     assert!(allocate(nursery_pairs * 3 / 2) && allocate(nursery_pairs * 5 / 4));
+}
+
+/// Keeps this many pairs, in a turn if one is open, and returns the numbers of words between the
+/// ends of its collections.
+fn keep(heap: &mut Heap, list: &mut [Value; 1], pairs: usize) -> Vec<usize> {
+    let (mut nurseries, mut start) = (Vec::new(), heap.statistics().words_used);
+    for _ in 0..pairs {
+        list[0] = heap.cons(Value::NIL, list[0]).unwrap();
+        if heap.is_collection_due() {
+            nurseries.push(heap.statistics().words_used - start);
+            heap.collect(&mut [&mut list[..]], &AllLive);
+            start = heap.statistics().words_used;
+        }
+    }
+    nurseries
+}
+
+#[test]
+fn the_nursery_of_a_turn_grows_while_its_objects_survive() {
+    let (mut heap, mut list) = (roomy(), [Value::NIL]);
+    heap.begin_turn();
+    let nurseries = keep(&mut heap, &mut list, 300_000);
+    let doubled = [1, 2, 4].map(|times| times * pace::NURSERY_WORDS_MIN + 2);
+    assert_eq!(nurseries[..3], doubled);
+}
+
+#[test]
+fn an_abort_makes_the_next_turn_collect_as_the_first_did() {
+    let mut heap = roomy();
+    let mut attempt = || {
+        heap.begin_turn();
+        let mut list = [Value::NIL];
+        let nurseries = keep(&mut heap, &mut list, 400_000);
+        let statistics = heap.statistics();
+        heap.abort_turn();
+        (nurseries, statistics.words_used, statistics.words_old)
+    };
+    let first = attempt();
+    assert_eq!(attempt(), first);
+}
+
+#[test]
+fn a_turn_that_allocates_little_frees_the_room_of_a_busy_heap() {
+    let (mut heap, mut list) = (roomy(), [Value::NIL]);
+    for _ in 0..4 {
+        heap.begin_turn();
+        list[0] = Value::NIL;
+        keep(&mut heap, &mut list, 600_000);
+        heap.commit_turn();
+    }
+    assert!(heap.statistics().collections_major > 2);
+    list[0] = Value::NIL;
+    heap.collect_major(&mut [&mut list], &AllLive);
+    heap.begin_turn();
+    heap.commit_turn();
+    assert!(heap.bytes_spare() < 4 << 20, "{} bytes", heap.bytes_spare());
+    heap.begin_turn();
+    assert_eq!(keep(&mut heap, &mut list, 20_000), [pace::NURSERY_WORDS_MIN + 2]);
 }
