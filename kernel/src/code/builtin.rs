@@ -41,6 +41,11 @@ pub(crate) const fn control_block(block: ControlBlock) -> usize {
     CONTROL_BLOCKS + block as usize
 }
 
+/// The primitive of a control block; the primitives of their table are the first.
+pub(crate) const fn control_primitive(block: ControlBlock) -> Value {
+    Value::immediate(Immediate::Primitive, block as u32, 0)
+}
+
 /// Words of the largest frame of the blocks that [`control_entry`] knows.
 pub(crate) const CONTROL_FRAME_MAX: usize = 6;
 

@@ -509,7 +509,14 @@ impl HeapWords {
     }
 }
 
-/// Copies words. There are few as a rule, so a call or a vectorised loop would take longer.
+/// Copies with more words than this call the general procedure.
+const FEW_WORDS: usize = 32;
+
+/// Copies words. There are few as a rule, so a call would take longer.
+///
+/// Machine code has just stored most of them one by one. A processor that loads several words at
+/// once waits until such stores have reached its cache, so they are loaded one by one, too; the
+/// loads are volatile, because the compiler would join others.
 ///
 /// # Safety
 /// There are `count` words to read and as many to write, and none is both.
@@ -517,19 +524,18 @@ impl HeapWords {
 unsafe fn copy_few(from: *const u64, to: *mut u64, count: usize) {
     // SAFETY: the caller vouches for the words; each copy ends at or before the last.
     unsafe {
-        if count >= 4 {
-            let mut copied = 0;
-            while copied + 4 < count {
-                std::ptr::copy_nonoverlapping(from.add(copied), to.add(copied), 4);
-                copied += 4;
-            }
-            // Some of the last four may be copied twice.
-            std::ptr::copy_nonoverlapping(from.add(count - 4), to.add(count - 4), 4);
-        } else if count >= 2 {
-            std::ptr::copy_nonoverlapping(from, to, 2);
-            std::ptr::copy_nonoverlapping(from.add(count - 2), to.add(count - 2), 2);
-        } else if count == 1 {
-            *to = *from;
+        if count > FEW_WORDS {
+            return std::ptr::copy_nonoverlapping(from, to, count);
+        }
+        let mut copied = 0;
+        while copied + 2 <= count {
+            let words = [from.add(copied).read_volatile(), from.add(copied + 1).read_volatile()];
+            to.add(copied).write(words[0]);
+            to.add(copied + 1).write(words[1]);
+            copied += 2;
+        }
+        if copied < count {
+            to.add(copied).write(from.add(copied).read_volatile());
         }
     }
 }

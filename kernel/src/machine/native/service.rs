@@ -18,8 +18,8 @@ use super::super::execute::{Flow, SlowPath};
 use super::super::frame::Frame;
 use super::Slot;
 use super::context::Context;
-use crate::code::builtin::{CONTROL_FRAME_MAX, control_entry};
-use crate::primitive::{PrimitiveBody, PrimitiveError};
+use crate::code::builtin::{CONTROL_FRAME_MAX, control_entry, control_primitive};
+use crate::primitive::{ControlBlock, PrimitiveBody, PrimitiveError};
 use crate::value::Value;
 
 /// A function that a stub calls, with the position and, for an entry, the number of arguments.
@@ -65,45 +65,91 @@ pub(super) extern "C" fn control<const CODE: u8>(context: *mut Context, position
 /// point lies below.
 pub(super) extern "C" fn enter(context: *mut Context, position: u32, count: u32) -> usize {
     let target = guard(context, |context, slow| {
-        let base = context.base;
         // SAFETY: machine code has written the callee to register 0.
-        let callee = unsafe { *base };
-        let Some(primitive) = slow.code.primitive_in(callee) else {
-            return enter_slowly(context, slow, position, count, None);
+        let callee = unsafe { *context.base };
+        let captured = if callee == CAPTURE && count == 1 {
+            capture(context, slow)
+        } else {
+            None
         };
-        if let PrimitiveBody::Function(function) = primitive.body
-            && primitive.accepts(count as usize)
-        {
-            let first = slow.machine.index_on_stack(base) + 1;
-            let outcome = slow.apply_at(function, primitive.cost, first, count as usize);
-            if let Ok(value) = outcome
-                && !slow.heap.is_collection_due()
-                && !slow.heap.is_charged()
-            {
-                context.result = value;
-                context.load_free(slow.heap);
-                return context.slot(Slot::Return);
-            }
-            return enter_slowly(context, slow, position, count, Some(outcome));
-        }
-        let mut frame = context.frame(slow, position + 1);
-        if let Some(entry) = control_entry(callee.payload(), count as usize)
-            && frame.has_room(0, CONTROL_FRAME_MAX.max(1 + count as usize) + 1)
-        {
-            slow.machine.argument_count = count as usize;
-            frame.move_to(base, entry + 1);
-            return match slow.execute_some_control(&mut frame) {
-                Some(Flow::Slow) => go_slowly(context, slow, &frame),
-                Some(flow) => go_on_soon(context, slow, &frame, flow),
-                None => {
-                    frame.move_to(base, entry);
-                    go_on_soon(context, slow, &frame, Flow::Next)
-                }
-            };
-        }
-        enter_slowly(context, slow, position, count, None)
+        captured.unwrap_or_else(|| enter_other(context, slow, position, count))
     });
     target.unwrap_or_else(|| stop(context))
+}
+
+/// The primitive that calls its argument with the current continuation.
+const CAPTURE: Value = control_primitive(ControlBlock::CallWithContinuation);
+
+/// Calls the closure in register 1 with the continuation below the frame, as the interpreter's
+/// instruction does; `None`, with nothing changed, where that needs more.
+///
+/// A program that captures continuations does so often, and this is most of its work.
+#[inline(always)]
+fn capture(context: &mut Context, slow: &mut SlowPath<'_>) -> Option<usize> {
+    let mut frame = context.frame(slow, 0);
+    let receiver = frame.get(1);
+    if !receiver.is_procedure_object() {
+        return None;
+    }
+    let code_word = frame.procedure_field(receiver, 1);
+    if code_word.detail() & 0xff != 1 {
+        return None;
+    }
+    let continuation = frame.capture_below(slow.machine, slow.heap)?;
+    // Any frame fits at the bottom.
+    frame.move_to_bottom();
+    frame.set(0, receiver);
+    frame.set(1, continuation);
+    let base = std::mem::replace(&mut context.base, frame.base());
+    context.position = code_word.payload();
+    context.top_bytes = slow.heap.free_range().start * 8;
+    Some(if context.base == base {
+        context.target()
+    } else {
+        context.slot(Slot::Restart)
+    })
+}
+
+/// Enters a procedure in another way.
+#[inline(never)]
+fn enter_other(context: &mut Context, slow: &mut SlowPath<'_>, position: u32, count: u32) -> usize {
+    let base = context.base;
+    // SAFETY: as for `enter`.
+    let callee = unsafe { *base };
+    let Some(primitive) = slow.code.primitive_in(callee) else {
+        return enter_slowly(context, slow, position, count, None);
+    };
+    if let PrimitiveBody::Function(function) = primitive.body
+        && primitive.accepts(count as usize)
+    {
+        let first = slow.machine.index_on_stack(base) + 1;
+        let outcome = slow.apply_at(function, primitive.cost, first, count as usize);
+        if let Ok(value) = outcome
+            && !slow.heap.is_collection_due()
+            && !slow.heap.is_charged()
+        {
+            context.result = value;
+            context.load_free(slow.heap);
+            return context.slot(Slot::Return);
+        }
+        return enter_slowly(context, slow, position, count, Some(outcome));
+    }
+    let mut frame = context.frame(slow, position + 1);
+    if let Some(entry) = control_entry(callee.payload(), count as usize)
+        && frame.has_room(0, CONTROL_FRAME_MAX.max(1 + count as usize) + 1)
+    {
+        slow.machine.argument_count = count as usize;
+        frame.move_to(base, entry + 1);
+        return match slow.execute_some_control(&mut frame) {
+            Some(Flow::Slow) => go_slowly(context, slow, &frame),
+            Some(flow) => go_on_soon(context, slow, &frame, flow),
+            None => {
+                frame.move_to(base, entry);
+                go_on_soon(context, slow, &frame, Flow::Next)
+            }
+        };
+    }
+    enter_slowly(context, slow, position, count, None)
 }
 
 /// The same where it needs more, or the primitive in register 0 has been applied with this outcome.

@@ -49,7 +49,7 @@ pub(crate) struct Draw {
 }
 
 /// Primitives, with the number of arguments that they are called with. The first shows registers.
-pub(crate) const PRIMITIVES: [(&str, u64); 19] = [
+pub(crate) const PRIMITIVES: [(&str, u64); 24] = [
     ("vector", 3),
     ("car", 1),
     ("cons", 2),
@@ -65,6 +65,11 @@ pub(crate) const PRIMITIVES: [(&str, u64); 19] = [
     ("string-set!", 3),
     ("char->integer", 1),
     ("number?", 1),
+    ("make-vector", 1),
+    ("make-vector", 2),
+    ("even?", 1),
+    ("odd?", 1),
+    ("symbol->string", 1),
     ("assq", 2),
     ("-", 1),
     ("sqrt", 1),

@@ -14,7 +14,7 @@ use dynasmrt::DynamicLabel;
 use super::object::header_bits;
 use super::words;
 use crate::heap::KIND_AND_MUTABILITY_MASK;
-use crate::heap::kind::{Header, Kind, padded, record, record_type};
+use crate::heap::kind::{Flags, Header, Kind, padded, record, record_type, symbol};
 use crate::instruction::Instruction;
 use crate::machine::native::assembler::Assembler;
 use crate::machine::native::processor::{Condition, OBJECT_TAG, PAIR_TAG, Processor};
@@ -75,13 +75,18 @@ impl<'a, P: Processor> Assembler<'a, P> {
     }
 
     /// The primitives that have inline code for some numbers of arguments.
-    const IN_LINE: [InLine<'a, P>; 9] = [
+    const IN_LINE: [InLine<'a, P>; 14] = [
         ("vector", 1..FIELDS_MAX, Self::make_vector),
+        ("make-vector", 1..3, Self::make_filled_vector),
         ("%make-record", 1..FIELDS_MAX, Self::make_record),
         ("string-set!", 3..4, Self::string_set),
         ("char->integer", 1..2, Self::character_to_integer),
+        ("symbol->string", 1..2, Self::symbol_to_string),
         ("number?", 1..2, Self::is_number),
         ("assq", 2..3, Self::associate),
+        ("length", 1..2, Self::length),
+        ("even?", 1..2, Self::is_even),
+        ("odd?", 1..2, Self::is_odd),
         ("-", 1..2, Self::negate),
         ("sqrt", 1..2, Self::square_root),
         ("inexact", 1..2, Self::inexact),
@@ -138,6 +143,49 @@ impl<'a, P: Processor> Assembler<'a, P> {
         self.make_object(Kind::Vector, call.first, call.count)
     }
 
+    /// Makes a vector of few elements, which costs no fuel.
+    fn make_filled_vector(&mut self, call: Call, slow: DynamicLabel) -> u8 {
+        const WORDS_MAX: usize = padded(1 + FIELDS_MAX);
+        let length = self.read(call.first);
+        let fill = if call.count > 1 {
+            self.read(call.first + 1)
+        } else {
+            let fill = self.result();
+            self.load(fill, Value::UNSPECIFIED);
+            fill
+        };
+        let (result, next, done) = (self.result(), self.label(), self.label());
+        self.out.test_fixnum(length);
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.compare_number(length, words(FIELDS_MAX));
+        self.out.branch(Condition::Above, slow);
+        self.out.reserve(WORDS_MAX, slow);
+        // The header and the elements, up to a multiple of two words.
+        self.out.add_number(result, length, words(2));
+        self.out.shift_right(result, result, 4);
+        self.out.shift_left(result, result, 4);
+        self.out.add_number(P::D, P::D, -words(WORDS_MAX));
+        self.out.add(P::D, P::D, result);
+        self.out.shift_left(P::A, length, 29);
+        self.out.add_number(P::A, P::A, header_bits(Kind::Vector));
+        self.out.store_new(0, P::A);
+        self.out.set(P::A, 0);
+        self.out.set_place(P::D, -words(1));
+        self.out.finish_new(result, OBJECT_TAG);
+        // An empty vector has a word of padding, too.
+        self.out.store(P::A);
+        self.out.copy(P::A, length);
+        self.out.place(next);
+        self.out.test_zero(P::A);
+        self.out.branch(Condition::Equal, done);
+        self.out.set_place_at(result, P::A, -OBJECT_TAG);
+        self.out.store(fill);
+        self.out.add_number(P::A, P::A, -words(1));
+        self.out.jump(next);
+        self.out.place(done);
+        result
+    }
+
     fn make_record(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         const { assert!(record::LABEL == 0 && record::FIELDS == 1) };
         let record_type = self.read(call.first);
@@ -185,16 +233,39 @@ impl<'a, P: Processor> Assembler<'a, P> {
         result
     }
 
-    /// An object is looked at by the primitive.
+    /// Makes an immutable string that shares the characters of the name.
+    fn symbol_to_string(&mut self, call: Call, slow: DynamicLabel) -> u8 {
+        const { assert!(symbol::STORAGE == 0 && padded(2) == 2) };
+        let (name, result) = (self.read(call.first), self.result());
+        self.expect_kind(name, Kind::Symbol, slow);
+        self.out
+            .load_object(result, name, words(1 + symbol::STORAGE) - OBJECT_TAG);
+        self.out.reserve(2, slow);
+        let header = Header {
+            kind: Kind::String,
+            flags: Flags::IMMUTABLE,
+            length: 1,
+        };
+        self.load(P::A, header.to_value());
+        self.out.store_both_new(P::A, result);
+        self.out.finish_new(result, OBJECT_TAG);
+        result
+    }
+
+    /// An object other than a symbol is looked at by the primitive.
     fn is_number(&mut self, call: Call, slow: DynamicLabel) -> u8 {
-        let (word, result, done) = (self.read(call.first), self.result(), self.label());
+        let (word, result) = (self.read(call.first), self.result());
+        let (done, other) = (self.label(), self.label());
         self.load(result, Value::TRUE);
         self.out.set(P::D, crate::value::FLONUM_TAGS);
         self.out.test_fixnum(word);
         self.out.branch(Condition::Equal, done);
         self.out.branch_if_flonum(word, done);
         self.out.test_tag(word, OBJECT_TAG);
-        self.out.branch(Condition::Equal, slow);
+        self.out.branch(Condition::NotEqual, other);
+        self.out.compare_object_byte(word, 1 - OBJECT_TAG, Kind::Symbol as u8);
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.place(other);
         self.load(result, Value::FALSE);
         self.out.place(done);
         result
@@ -228,6 +299,52 @@ impl<'a, P: Processor> Assembler<'a, P> {
         self.out.count_down();
         self.out.place(done);
         self.out.pay_for_steps(PAIRS_MAX, PAIRS_SHIFT, slow);
+        result
+    }
+
+    /// Counts the pairs of a list.
+    fn length(&mut self, call: Call, slow: DynamicLabel) -> u8 {
+        let (list, result) = (self.read(call.first), self.result());
+        let (next, end) = (self.label(), self.label());
+        self.out.copy(P::A, list);
+        self.out.set(P::D, PAIRS_MAX);
+        self.out.place(next);
+        self.out.test_tag(P::A, PAIR_TAG);
+        self.out.branch(Condition::NotEqual, end);
+        self.out.load_object(P::A, P::A, 8 - PAIR_TAG);
+        self.out.count_down();
+        self.out.branch(Condition::NotEqual, next);
+        self.out.jump(slow);
+        self.out.place(end);
+        self.load(result, Value::NIL);
+        self.out.compare(P::A, result);
+        self.out.branch(Condition::NotEqual, slow);
+        self.out.set(P::A, PAIRS_MAX);
+        self.out.subtract(result, P::A, P::D);
+        self.out.make_fixnum(result, result);
+        self.out.pay_for_steps(PAIRS_MAX, PAIRS_SHIFT, slow);
+        result
+    }
+
+    fn is_even(&mut self, call: Call, slow: DynamicLabel) -> u8 {
+        self.has_last_bit(call, slow, Condition::Equal)
+    }
+
+    fn is_odd(&mut self, call: Call, slow: DynamicLabel) -> u8 {
+        self.has_last_bit(call, slow, Condition::NotEqual)
+    }
+
+    /// Whether the last bit of a fixnum, compared with zero, meets the condition.
+    fn has_last_bit(&mut self, call: Call, slow: DynamicLabel, wanted: Condition) -> u8 {
+        let (number, result, done) = (self.read(call.first), self.result(), self.label());
+        self.out.test_fixnum(number);
+        self.out.branch(Condition::NotEqual, slow);
+        self.load(result, Value::TRUE);
+        self.out.shift_left(P::A, number, 60);
+        self.out.test_zero(P::A);
+        self.out.branch(wanted, done);
+        self.load(result, Value::FALSE);
+        self.out.place(done);
         result
     }
 
