@@ -185,16 +185,31 @@ fn await_reply(store: &mut dyn Store, place: &Place, letter: LetterId) -> Result
     }
 }
 
-fn read_reply(bytes: &[u8]) -> Result<IOValue, CommandError> {
-    let strange = || CommandError::problem("the owner of the run answered something else");
-    let value = duet_journal::packed::read_value(bytes).map_err(|_| strange())?;
+/// What an owner replied to a letter.
+pub(crate) enum Replied {
+    /// It has done this.
+    Done(IOValue),
+    /// It has refused it, with the reason.
+    Refused(String),
+}
+
+/// Reads a reply as [`reply`] makes it; `None` if it is something else.
+pub(crate) fn replied(value: &IOValue) -> Option<Replied> {
     if value.is_simple_record("done", Some(1)) {
-        Ok(value.index(0).into())
+        Some(Replied::Done(value.index(0).into()))
     } else if value.is_simple_record("refused", Some(1)) {
-        let why = String::decode(&value.index(0).into()).map_err(|_| strange())?;
-        Err(CommandError::problem(why))
+        String::decode(&value.index(0).into()).ok().map(Replied::Refused)
     } else {
-        Err(strange())
+        None
+    }
+}
+
+fn read_reply(bytes: &[u8]) -> Result<IOValue, CommandError> {
+    let value = duet_journal::packed::read_value(bytes).ok();
+    match value.as_ref().and_then(replied) {
+        Some(Replied::Done(done)) => Ok(done),
+        Some(Replied::Refused(why)) => Err(CommandError::problem(why)),
+        None => Err(CommandError::problem("the owner of the run answered something else")),
     }
 }
 

@@ -61,6 +61,7 @@ mod value_text;
 mod verb;
 mod version;
 mod watch;
+mod webhooks;
 mod work;
 mod workspaces;
 mod world_options;

@@ -77,8 +77,8 @@ pub(crate) use pace::{Waited, newest_evaluation};
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
 use shelf::Folder;
-pub(crate) use surroundings::looking_tools;
 use surroundings::take_up;
+pub(crate) use surroundings::{looking_tools, secrets};
 
 /// A run with its world.
 pub(crate) struct Session {
@@ -108,6 +108,8 @@ struct RunPlace {
     journal: Option<PathBuf>,
     /// Whether it is a further branch of a run that this process executes already.
     is_further: bool,
+    /// Whether a worker executes it.
+    is_worked: bool,
 }
 
 impl RunPlace {
@@ -116,6 +118,7 @@ impl RunPlace {
             name: place.name(),
             journal: Some(journal.to_owned()),
             is_further: false,
+            is_worked: false,
         }
     }
 }
@@ -395,6 +398,7 @@ impl Session {
             name,
             journal: journal.map(Path::to_owned),
             is_further: false,
+            is_worked: false,
         };
         Ok(Self::of(run, world, (place, texts), Branches::of(&options)))
     }
@@ -431,6 +435,7 @@ impl Session {
         let Pinned { programs, texts } = pinned_or_kept(store, place, opening.kept)?;
         let options = options.beside(journal);
         let branches = Branches::of(&options);
+        let is_worked = options.worked_in.is_some();
         let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;
         let epoch = store.claim(&place.run, &journal::owner(opening.command))?;
         let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
@@ -438,7 +443,11 @@ impl Session {
         if let Some(told) = silent {
             doors::tell(&mut world, told);
         }
-        Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))
+        let place = RunPlace {
+            is_worked,
+            ..RunPlace::of(place, journal)
+        };
+        Ok(Self::of(run, world, (place, texts), branches))
     }
 
     /// Opens a further branch of a run that this process owns under an epoch.

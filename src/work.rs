@@ -6,6 +6,7 @@
 //! It does not drive a run; `session/asleep.rs` does. Read next: `work/member.rs`.
 
 pub(crate) mod form;
+pub(crate) mod mailroom;
 pub(crate) mod member;
 mod pulse;
 
@@ -58,6 +59,8 @@ pub(crate) struct Orders<'a> {
     pub(crate) options: WorldOptions,
     /// Where it says whether it works.
     pub(crate) health: Option<SocketAddr>,
+    /// Where it takes webhooks in.
+    pub(crate) webhooks: Option<SocketAddr>,
     /// Set when the process is asked to end.
     pub(crate) is_ending: &'a AtomicBool,
 }
@@ -136,6 +139,7 @@ impl<'a> Worker<'a> {
         let _health = self.begin_health(terminal)?;
         let mut member = Member::this(&self.orders.patterns, self.orders.concurrency);
         member.workspaces = self.workspaces();
+        member.webhooks = self.orders.webhooks.map(|address| address.to_string());
         member.forget(&mut *store)?;
         #[expect(
             clippy::disallowed_methods,
@@ -389,7 +393,12 @@ impl<'a> Worker<'a> {
             head,
             turn: None,
         };
-        let before = store.claimed(&place.run)?.map(|claim| claim.epoch);
+        let claim = store.claimed(&place.run)?;
+        let before = claim.as_ref().map(|claim| claim.epoch);
+        let this = Owner::this("");
+        if claim.is_some_and(|claim| claim.living().is_some_and(|owner| !owner.is_same(&this))) {
+            return Ok(None);
+        }
         self.require_fit(&**store, &place)?;
         let options = self.orders.options.clone();
         let opening = Opening {

@@ -23,10 +23,11 @@ use duet_drivers::tool::line::Lines;
 use duet_drivers::tool::model::Model;
 use duet_drivers::tool::secret::Secrets;
 use duet_drivers::tool::syndicate::Links;
-use duet_drivers::tool::webhook::Webhooks;
+use duet_drivers::tool::webhook::{Post, Webhooks};
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
+use duet_journal::RunId;
 use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::identity::RequestId;
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,7 @@ use crate::repl::screen::Screen;
 use crate::repl::seat::{self, Seat};
 use crate::testing::answers::is_recorded;
 use crate::watch::Typed;
+use crate::webhooks::WayBack;
 use crate::workspaces::Workspaces;
 
 /// The options of a world.
@@ -62,6 +64,10 @@ pub(crate) struct WorldOptions {
     pub(crate) prepared: Prepared,
     /// The journal that the tools are kept out of.
     pub(crate) journal: Option<PathBuf>,
+    /// The run of that journal which goes on.
+    pub(crate) run: Option<RunId>,
+    /// The port at which this process takes webhooks in for all runs of that journal.
+    pub(crate) webhooks: Option<u16>,
     /// Whether nobody will ever approve anything.
     pub(crate) is_headless: bool,
     /// Whether the run leaves no journal, so that nobody can answer later.
@@ -425,7 +431,7 @@ impl WorldOptions {
             .with(Http::request(hosts.clone()))
             .with_all(Lines::new(hosts.clone()).tools())
             .with_all(Links::new(hosts).tools())
-            .with_all(Webhooks::default().tools())
+            .with_all(Webhooks::with_post(self.post()).tools())
             .with(Model::new(configuration.into_providers()));
         let tools = servers.into_iter().fold(tools, Registry::with_server);
         let tools = match (&self.doubles, &self.double) {
@@ -456,6 +462,15 @@ impl WorldOptions {
         granted.extend(doubled);
         let why = "the run was imported; `duet resume --grant` grants it more";
         Ok(tools.restricted(granted, why.to_owned()))
+    }
+
+    /// How the run speaks with workers that take webhooks in.
+    fn post(&self) -> Option<Post> {
+        let replies = WayBack::of(self.journal.as_deref()?, self.run.clone()?);
+        Some(Post {
+            replies: Arc::new(replies),
+            port: self.webhooks,
+        })
     }
 
     /// The world of a run that works in a workspace.
@@ -521,7 +536,7 @@ impl WorldOptions {
         Ok(world)
     }
 
-    fn secrets_among(&self, environment: &[(OsString, OsString)]) -> Secrets {
+    pub(crate) fn secrets_among(&self, environment: &[(OsString, OsString)]) -> Secrets {
         let texts = environment
             .iter()
             .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));

@@ -268,6 +268,14 @@ pub trait Store: Send {
     /// A failure of the medium.
     fn reply(&self, run: &RunId, letter: LetterId) -> Result<Option<Vec<u8>>, StoreError>;
 
+    /// Puts another reply in the place of that to a letter that its owner has taken: the sender
+    /// waits for what the letter leads to. Returns whether there is still a reply, so that the
+    /// sender may read this one.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`] or a failure of the medium.
+    fn replace_reply(&mut self, run: &RunId, taken: &Taken) -> Result<bool, StoreError>;
+
     /// Removes a reply that the sender has read; stores remove others after
     /// [`REPLY_KEPT_MS`](crate::inbox::REPLY_KEPT_MS).
     ///

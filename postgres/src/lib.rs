@@ -156,6 +156,10 @@ impl Store for PostgresStore {
         self.read_reply(run, letter)
     }
 
+    fn replace_reply(&mut self, run: &RunId, taken: &Taken) -> Result<bool, StoreError> {
+        self.change_reply(run, taken)
+    }
+
     fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
         self.remove_reply(run, letter)
     }

@@ -171,6 +171,15 @@ impl PostgresStore {
         rows.first().map_or(Ok(None), |row| column(row, 0))
     }
 
+    pub(crate) fn change_reply(&mut self, run: &RunId, taken: &Taken) -> Result<bool, StoreError> {
+        self.require_writer()?;
+        let mut values = letter_of(run, taken.letter);
+        values.push(Value::Bytes(taken.reply.clone()));
+        let sql = "UPDATE duet_schema.inbox SET reply = $3
+             WHERE run = $1 AND letter = $2 AND reply IS NOT NULL RETURNING 1";
+        Ok(!self.read_rows(sql, values, "replacing a reply")?.is_empty())
+    }
+
     pub(crate) fn remove_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
         self.require_writer()?;
         let sql = "DELETE FROM duet_schema.inbox WHERE run = $1 AND letter = $2 AND reply IS NOT NULL";

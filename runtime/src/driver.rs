@@ -7,6 +7,7 @@
 //! It performs nothing itself: the `drivers` crate does.
 //! Read next: `turn.rs`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -380,6 +381,20 @@ impl Input {
         }
     }
 }
+
+/// Returns the name under which a call waits for requests that workers receive, if it does: such a
+/// call is answered from the run's inbox, and no process has to hold the run for it.
+pub fn name_of_inbox_call(tool: &str, payload: &IOValue) -> Option<String> {
+    if tool != INBOX_TOOL {
+        return None;
+    }
+    let mut fields = payload.as_dictionary()?;
+    let (_, name) = fields.find(|(key, _)| key.as_symbol().is_some_and(|key| key == "name"))?;
+    name.as_string().map(Cow::into_owned)
+}
+
+/// The tool whose calls may wait for requests that workers receive.
+const INBOX_TOOL: &str = "webhook/accept";
 
 /// The failure of a tool.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::Ordering;
 
 use duet_drivers::interrupts;
+use duet_drivers::tool::webhook::office::Office;
 use duet_journal::Store;
 use duet_journal::owner::now_ms;
 
@@ -14,6 +15,7 @@ use crate::session;
 use crate::terminal::Terminal;
 use crate::verb::form::as_json;
 use crate::work::form::Form;
+use crate::work::mailroom;
 use crate::work::member::Member;
 use crate::work::{Orders, Worker};
 use crate::workspaces::{Declared, Workspaces};
@@ -42,6 +44,11 @@ use crate::world_options::{WorldArguments, WorldOptions, environment};
 ///   duet work --idle-exit 0
 ///   duet work --health 0.0.0.0:8080
 ///   duet work --workspace shop=/srv/shop
+///   duet work --webhooks 8090
+///
+/// With `--webhooks`, a run that calls `serve-webhooks!` opens no port: requests for the webhook
+/// `hook` of the run `shop` come to `/shop/hook` of this address and go into the run's inbox. Give
+/// it to all workers of a journal or to none.
 ///
 /// After SIGTERM, a worker takes no more runs, and those that it has may go on until they sleep,
 /// for 30 seconds or what `--drain` says; then it interrupts them, and another worker goes on with
@@ -66,8 +73,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     drain: u32,
     /// Answers `GET /healthz` at this address, or at this port of this machine.
-    #[arg(long, value_name = "ADDRESS", value_parser = health_address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = own_address)]
     health: Option<SocketAddr>,
+    /// Takes webhooks in at this address, or at this port of this machine, for all runs of the
+    /// journal.
+    #[arg(long, value_name = "ADDRESS", value_parser = own_address)]
+    webhooks: Option<SocketAddr>,
     /// Lists the workers of the journal, and the runs that wait for one.
     #[arg(long)]
     status: bool,
@@ -88,10 +99,18 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let is_ending =
         interrupts::watch_ending().map_err(|error| CommandError::caused("the system gives no signals", &error))?;
     session::share_memory();
-    let options = WorldOptions {
+    let mut options = WorldOptions {
         worked_in: Some(Workspaces::of(&arguments.workspace)?.or(configuration::workspaces::all(&environment())?)),
         ..arguments.world.read(false)?
     };
+    let begin = |address| mailroom::begin(address, &arguments.journal, &options);
+    // It takes requests in as long as this worker executes runs: others hear what these do not.
+    let office = arguments.webhooks.map(begin).transpose()?;
+    let webhooks = office.as_ref().map(Office::address);
+    options.webhooks = webhooks.map(|address| address.port());
+    if let Some(address) = webhooks {
+        terminal.message(format!("http://{address}/RUN/WEBHOOK takes webhooks in"));
+    }
     let worker = Worker::new(Orders {
         journal: &arguments.journal,
         patterns: arguments.run.clone(),
@@ -99,6 +118,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         idle_ms: arguments.idle_exit.map(|seconds| u64::from(seconds) * 1000),
         drain_ms: u64::from(arguments.drain) * 1000,
         health: arguments.health,
+        webhooks,
         options,
         is_ending: &is_ending,
     });
@@ -108,7 +128,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 }
 
 /// Reads an address, or a port of this machine; port 0 lets the system choose one.
-fn health_address(text: &str) -> Result<SocketAddr, String> {
+fn own_address(text: &str) -> Result<SocketAddr, String> {
     let port = text.parse().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     port.or_else(|_| text.parse())
         .map_err(|_| "give an address with a port, as 0.0.0.0:8080, or a port".to_owned())
@@ -140,6 +160,9 @@ fn status(store: &dyn Store, is_json: bool, terminal: &mut Terminal) -> Result<E
         ))?;
         if !member.workspaces.is_empty() {
             terminal.data(format!("  declares {}\n", member.workspaces.join(", ")))?;
+        }
+        if let Some(address) = &member.webhooks {
+            terminal.data(format!("  takes webhooks in at {address}\n"))?;
         }
         for (run, why) in &member.left {
             terminal.data(format!("  leaves {run} to others: {why}\n"))?;

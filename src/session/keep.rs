@@ -20,7 +20,8 @@ use crate::doors;
 use crate::journal::Journal;
 
 /// How often an owner of a run in a journal on a server looks into its inbox, in milliseconds:
-/// nobody on another host reaches its door. For a file each beat does.
+/// nobody on another host reaches its door; and a worker, whose runs get requests over HTTP. For
+/// another owner of a run in a file each beat does.
 const MAIL_MS: u64 = 1_000;
 
 /// Keeps a run reachable, and claimed.
@@ -57,7 +58,8 @@ impl Keeper {
             return Self { shared, _ticker: None };
         }
         let journal = Journal::at(path);
-        let interval_ms = if journal.is_on_server() { MAIL_MS } else { BEAT_MS };
+        let is_posted = journal.is_on_server() || place.is_worked;
+        let interval_ms = if is_posted { MAIL_MS } else { BEAT_MS };
         let mut beating = Beating {
             journal,
             run: run.id().clone(),

@@ -8,6 +8,7 @@ use duet_drivers::door::Request;
 use duet_journal::{BranchName, Letter, Sequence, Store, Taken};
 use duet_runtime::driver::{Drivers, Input, check_foreign};
 use duet_runtime::model::codec::{Codec, record};
+use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::heads;
@@ -34,6 +35,8 @@ pub(crate) enum Wish {
     Evaluate { text: String },
     /// To tell the dataspace something that becomes a fact, or a message.
     Tell { value: IOValue, stays: bool },
+    /// To take a request over HTTP that came for the webhook of a name.
+    Webhook { name: String, request: IOValue },
     /// To begin branches at a turn.
     Fork { turn: u64, branches: Vec<String> },
     /// To answer what a session wants approved.
@@ -59,6 +62,7 @@ impl Wish {
             }
             Self::Evaluate { text } => record("evaluate", vec![text.encode()]),
             Self::Tell { value, stays } => record("tell", vec![value.clone(), stays.encode()]),
+            Self::Webhook { name, request } => record("webhook", vec![name.encode(), request.clone()]),
             Self::Fork { turn, branches } => record("fork", vec![turn.encode(), branches.encode()]),
             Self::Approve {
                 session,
@@ -89,6 +93,11 @@ impl Wish {
             Some(Self::Tell {
                 value: field(0),
                 stays: Codec::decode(&field(1)).ok()?,
+            })
+        } else if has("webhook", 2) {
+            Some(Self::Webhook {
+                name: Codec::decode(&field(0)).ok()?,
+                request: field(1),
             })
         } else if has("fork", 2) {
             Some(Self::Fork {
@@ -252,6 +261,15 @@ impl Session {
                 let value = self.world.mask_value(&value);
                 self.run.deliver_first(Input::Tell { value, stays });
             }
+            Wish::Webhook { name, request } => {
+                fitting(&request)?;
+                let call = self.inbox_call(&name).ok_or_else(|| self.no_webhook(&name))?;
+                self.run.deliver_first(Input::ToolResult {
+                    request: call,
+                    outcome: Ok(self.world.mask_value(&request)),
+                });
+                self.world.withdraw_question(call);
+            }
             Wish::Fork { turn, branches } => {
                 self.fork(turn, &branches, store)?;
                 return Ok(self.turns(before));
@@ -353,6 +371,18 @@ impl Session {
         self.branches
             .begin(journal, place, self.run.epoch())
             .map_err(Refusal::Why)
+    }
+
+    /// The call by which the run waits for requests of a name.
+    fn inbox_call(&self, name: &str) -> Option<RequestId> {
+        let requests = self.run.state().requests.iter();
+        let mut waiting = requests.filter(|(_, request)| request.inbox_name().as_deref() == Some(name));
+        waiting.next().map(|(id, _)| *id)
+    }
+
+    fn no_webhook(&self, name: &str) -> Refusal {
+        let (run, at) = (self.run.id(), self.head());
+        Refusal::Why(format!("{run} takes no requests for the webhook `{name}` at turn {at}"))
     }
 
     fn no_question(&self, named: Option<String>) -> Refusal {

@@ -41,8 +41,9 @@ pub(super) fn take_up(
     restored: Run,
     (store, place): (&dyn Store, &Place),
     epoch: Epoch,
-    options: WorldOptions,
+    mut options: WorldOptions,
 ) -> Result<(Run, World), CommandError> {
+    options.run = Some(place.run.clone());
     let (world, mut recovery) = surroundings(store, (&place.run, &place.name()), &restored, options)?;
     recovery.deadlines = deadlines(store, place, &restored)?;
     let run = restored.take_up(&place.source(store), epoch, SnapshotPolicy::default(), &recovery)?;
@@ -144,6 +145,13 @@ pub(super) fn withheld(store: &dyn Store, run: &Run, given: &WorldOptions) -> Ve
     let mut names = granted_for_doubles(store, run.genesis());
     names.retain(|name| !since.grants(name));
     names
+}
+
+/// Names the secrets of a run.
+pub(crate) fn secrets(store: &dyn Store, run: &Run) -> Vec<String> {
+    let note = launch_note(store, run.genesis());
+    let of_note = |note| reach(&note, &run.state().granted.grants).secrets;
+    note.map(of_note).unwrap_or_default()
 }
 
 /// Returns all that a run reaches, from its start and by later grants.

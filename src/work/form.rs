@@ -34,6 +34,8 @@ struct WorkerForm {
     patterns: Vec<String>,
     /// The names of the workspaces that it declares.
     workspaces: Vec<String>,
+    /// The address at which it takes webhooks in, if it does.
+    webhooks: Option<String>,
     /// The runs that it executes.
     running: Vec<String>,
     /// The runs that it leaves to others, with the reasons.
@@ -51,6 +53,7 @@ impl Form {
                 concurrency: member.concurrency,
                 patterns: member.patterns.clone(),
                 workspaces: member.workspaces.clone(),
+                webhooks: member.webhooks.clone(),
                 running: member.running.clone(),
                 left: member.left.clone(),
             }

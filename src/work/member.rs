@@ -21,6 +21,9 @@ pub(crate) struct Member {
     pub(crate) patterns: Vec<String>,
     /// The names of the workspaces that it declares.
     pub(crate) workspaces: Vec<String>,
+    /// Where it takes webhooks in for all runs.
+    #[serde(default)]
+    pub(crate) webhooks: Option<String>,
     /// How many it executes at once.
     pub(crate) concurrency: usize,
     /// Those that it executes.
@@ -36,6 +39,7 @@ impl Member {
             owner: Owner::this("work").to_string(),
             patterns: patterns.to_vec(),
             workspaces: Vec::new(),
+            webhooks: None,
             concurrency,
             running: Vec::new(),
             left: BTreeMap::new(),

@@ -25,8 +25,14 @@
 ;;;>
 ;;;> A request without a reply in time, by default 30 seconds, is answered with 504, and one that
 ;;;> the process's end interrupts with 503 if it can still be answered. The message `<http/unanswered
-;;;> name id reason>` tells both. The program needs the tools `webhook/listen`, `webhook/accept`,
-;;;> `webhook/reply` and `webhook/close`.
+;;;> name id reason>` tells both.
+;;;>
+;;;> Where a worker of `duet work --webhooks` executes the run, no port is opened for it: the requests
+;;;> come to the worker's address, at the path `/RUN/NAME`, and `port` is that address's. The program
+;;;> sees what follows as the path. The run sleeps until a request comes.
+;;;>
+;;;> The program needs the tools `webhook/listen`, `webhook/accept`, `webhook/reply` and
+;;;> `webhook/close`.
 (define (serve-webhooks! name port . options)
   (%check-options 'serve-webhooks! options '(:token :hmac-key :timeout))
   (if (not (symbol? name)) (%wrong-type 'serve-webhooks! "a symbol" name))
@@ -70,19 +76,33 @@
             (let ((listening (assert! (record 'webhook/listening name (dictionary-ref opened 'port)))))
               (set! listener (dictionary-ref opened 'listener))
               (guard (failure ((condition? failure) (%log-hook name "the listener ended:" failure)))
-                (%accept! name listener timeout))
+                (%accept! name (%accepted name opened place) timeout))
               (set! listener #f)
               (retract! listening)))
         (sleep wait)
         (again (if opened %wait-first (min %wait-longest (* 2 wait))))))))
 
-(define (%accept! name listener timeout)
-  (let* ((request (call-tool name "webhook/accept" (dictionary 'listener listener)))
+;;; The arguments with which the requests of a listener are taken. A worker reads the secrets' names
+;;; and the name of the webhook in them; whoever goes on with the run takes up the same call.
+(define (%accepted name opened place)
+  (let ((accepted (dictionary 'listener (dictionary-ref opened 'listener))))
+    (when (dictionary-ref opened 'inbox #f)
+      (dictionary-set! accepted 'name (symbol->string name))
+      (dictionary-set! accepted 'repeatable #t)
+      (for-each
+        (lambda (key)
+          (let ((value (dictionary-ref place key #f)))
+            (if value (dictionary-set! accepted key value))))
+        '(token hmac_key timeout_ms)))
+    accepted))
+
+(define (%accept! name accepted timeout)
+  (let* ((request (call-tool name "webhook/accept" accepted))
          (id (dictionary-ref request 'request)))
     (dictionary-delete! request 'request)
     (spawn (lambda () (%answer! name id timeout)))
     (message! (record 'http/request name id request))
-    (%accept! name listener timeout)))
+    (%accept! name accepted timeout)))
 
 ;;; Waits for the program's reply to a request and sends it.
 (define (%answer! name id timeout)

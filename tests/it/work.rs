@@ -25,14 +25,14 @@ const SLEEPER: &str = r#"
 (assert! (record 'met name other))
 "#;
 
-struct Worker {
-    running: Running,
+pub(crate) struct Worker {
+    pub(crate) running: Running,
     errors: BufReader<ChildStderr>,
-    said: Vec<String>,
+    pub(crate) said: Vec<String>,
 }
 
 impl Worker {
-    fn start(desk: &Desk, line: &str) -> Self {
+    pub(crate) fn start(desk: &Desk, line: &str) -> Self {
         let mut running = Running::start(desk, line);
         let errors = BufReader::new(running.child.stderr.take().expect("a pipe"));
         Self {
@@ -51,7 +51,7 @@ impl Worker {
 
     /// Reads until it says something.
     #[track_caller]
-    fn until(&mut self, wanted: &str) {
+    pub(crate) fn until(&mut self, wanted: &str) {
         while let Some(line) = self.line() {
             if line.contains(wanted) {
                 return;
@@ -60,7 +60,7 @@ impl Worker {
         panic!("it never said {wanted}: {:?}", self.said);
     }
 
-    fn code(mut self) -> Option<i32> {
+    pub(crate) fn code(mut self) -> Option<i32> {
         while self.line().is_some() {}
         self.running.child.wait().expect("it ends").code()
     }
@@ -506,7 +506,8 @@ fn a_worker_elsewhere_lets_go_of_a_run_that_somebody_is_to_act_on() {
         let mut worker = Worker::start(&there, "work");
         worker.until(&format!("{name} waits for an input"));
         assert_eq!(here.duet(&format!("answer {name} Ada")).code, 0);
-        while !here.duet("runs").output.contains("running") {}
+        let is_executed = |line: &str| line.starts_with(&format!("{name} ")) && line.contains("duet work");
+        while !here.duet("runs").output.lines().any(is_executed) {}
         worker
     };
     let mut worker = begin("a");

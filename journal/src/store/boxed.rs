@@ -52,6 +52,7 @@ pass_on! {
     mut fn set_need(&mut self, run: &RunId, branch: &BranchName, epoch: Epoch, need: Need) -> ();
     mut fn put(&mut self, run: &RunId, letter: &Letter) -> ();
     mut fn refuse(&mut self, run: &RunId, epoch: Epoch, taken: &Taken) -> ();
+    mut fn replace_reply(&mut self, run: &RunId, taken: &Taken) -> bool;
     mut fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> ();
     mut fn note_worker(&mut self, name: &str, told: &str) -> ();
     mut fn remove(&mut self, removal: &Removal<'_>) -> ();

@@ -375,6 +375,16 @@ impl Store for MemoryStore {
         Ok(found.and_then(|(_, reply)| reply.clone()))
     }
 
+    fn replace_reply(&mut self, run: &RunId, taken: &Taken) -> Result<bool, StoreError> {
+        if self.reply(run, taken.letter)?.is_none() {
+            return Ok(false);
+        }
+        let mut frame = self.frame();
+        frame.taken(run, taken);
+        self.commit(frame, std::iter::empty())?;
+        Ok(true)
+    }
+
     fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
         if self.reply(run, letter)?.is_none() {
             return Ok(());

@@ -260,6 +260,10 @@ impl Store for SqliteStore {
         self.view(|connection| standby::reply(connection, run, letter))
     }
 
+    fn replace_reply(&mut self, run: &RunId, taken: &Taken) -> Result<bool, StoreError> {
+        self.commit_in_order(|connection, _| standby::replace_reply(connection, run, taken))
+    }
+
     fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
         self.commit_in_order(|connection, _| standby::forget_reply(connection, run, letter))
     }

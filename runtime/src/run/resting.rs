@@ -23,7 +23,7 @@ impl Run {
             (true, 0) => DriveOutcome::Ended {
                 code: self.state.exit_code(0),
             },
-            (true, fibers) if self.is_open_to_others() => DriveOutcome::Waiting { fibers },
+            (true, fibers) if self.is_open_to_others() || self.awaits_webhooks() => DriveOutcome::Waiting { fibers },
             (true, fibers) => DriveOutcome::Stuck { fibers },
         }
     }
@@ -83,6 +83,14 @@ impl Run {
         self.state.untaken.count == 0
             && (may(Right::Assert) || may(Right::Message))
             && waits.any(|wait| wait.conditions.iter().any(Condition::is_of_dataspace))
+    }
+
+    /// Returns whether the run waits for requests that workers receive.
+    fn awaits_webhooks(&self) -> bool {
+        self.state
+            .requests
+            .values()
+            .any(|request| request.inbox_name().is_some())
     }
 
     /// Drops what waits for turns that a run which has ended does not take: all but those of actors

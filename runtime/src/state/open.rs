@@ -88,6 +88,7 @@ fn needed(request: &Request) -> Option<Needed> {
         return None;
     }
     Some(match &request.question {
+        Question::Tool { .. } if request.inbox_name().is_some() => Needed::Input,
         // A timer that has no deadline yet is about to get one.
         Question::Tool { .. } | Question::Timer { .. } | Question::Limit { .. } => Needed::Owner,
         Question::Deadline { at_ms, .. } => Needed::Moment(*at_ms),

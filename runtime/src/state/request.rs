@@ -7,7 +7,7 @@
 use duet_journal::BlobHash;
 use preserves::IOValue;
 
-use crate::driver::EffectKind;
+use crate::driver::{EffectKind, name_of_inbox_call};
 use crate::model::identity::{ActorId, FacetId, Handle, RequestId};
 use crate::model::value::Fact;
 use crate::{codec_enum, codec_struct};
@@ -45,6 +45,25 @@ pub struct Request {
     pub kept: Option<Kept>,
 }
 codec_struct!(Request "request-state" { actor, facet, question, tag, key, handle, answer, kept });
+
+impl Request {
+    /// Returns the name under which the request waits for requests over HTTP that workers receive,
+    /// if it is such a call and has no answer.
+    pub fn inbox_name(&self) -> Option<String> {
+        match &self.question {
+            Question::Tool { name, payload } if self.answer.is_none() => name_of_inbox_call(name, payload),
+            Question::Tool { .. }
+            | Question::Read { .. }
+            | Question::Timer { .. }
+            | Question::Deferred { .. }
+            | Question::Approve { .. }
+            | Question::Ask { .. }
+            | Question::Postponed { .. }
+            | Question::Limit { .. }
+            | Question::Deadline { .. } => None,
+        }
+    }
+}
 
 /// The contents that a tool call is about to replace, so that an undo can restore them.
 #[derive(Clone, Debug, PartialEq)]

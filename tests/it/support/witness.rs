@@ -282,6 +282,10 @@ impl Store for Witness {
         self.store.reply(run, letter)
     }
 
+    fn replace_reply(&mut self, run: &RunId, taken: &Taken) -> Result<bool, StoreError> {
+        self.store.replace_reply(run, taken)
+    }
+
     fn forget_reply(&mut self, run: &RunId, letter: LetterId) -> Result<(), StoreError> {
         self.store.forget_reply(run, letter)
     }

@@ -5,6 +5,7 @@
 //! 503, one that waited too long with 504.
 //! It does not know listeners by name; `../webhook.rs` does. Read next: `proof.rs`.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use hyper::body::Incoming as Body;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use preserves::{IOValue, Map, Value};
 use tokio::net::TcpListener;
@@ -53,21 +54,79 @@ const CREDENTIALS: [&str; 8] = [
     "apikey",
 ];
 
-/// What all requests of a listener share.
-pub(super) struct Intake {
+/// Why a request does not reach a program, with the status that says so.
+pub(super) type Refusal = (StatusCode, Cow<'static, str>);
+
+/// The terms on which requests are taken in.
+pub(super) struct Terms {
     pub(super) proof: Proof,
     /// The time in which the program has to reply.
     pub(super) timeout: Duration,
-    pub(super) queue: Sender<Incoming>,
+}
+
+/// Whoever takes requests in for programs.
+pub(super) trait Desk: Send + Sync + 'static {
+    /// The purpose of a request.
+    type Aim: Send + Sync;
+
+    /// Finds the purpose of the requests of a path, and the path that the program sees.
+    fn aim(&self, path: &str) -> impl Future<Output = Result<(Self::Aim, String), Refusal>> + Send;
+
+    /// The terms for such requests.
+    fn terms<'a>(&'a self, aim: &'a Self::Aim) -> &'a Terms;
+
+    /// Gives a request that has proved itself to the program, and waits for the reply.
+    fn give(&self, aim: Self::Aim, incoming: Incoming) -> impl Future<Output = Result<Reply, Refusal>> + Send;
+
+    /// The maximum time in which a program has to reply.
+    fn timeout_max(&self) -> Duration;
+}
+
+/// What all requests of a listener share.
+pub(super) struct Intake {
+    pub(super) terms: Terms,
+    pub(super) queue: Sender<Asked>,
+}
+
+/// A request, and where its reply goes.
+pub(super) struct Asked {
+    pub(super) incoming: Incoming,
+    pub(super) reply: oneshot::Sender<Reply>,
+}
+
+impl Desk for Intake {
+    type Aim = ();
+
+    async fn aim(&self, path: &str) -> Result<((), String), Refusal> {
+        Ok(((), path.to_owned()))
+    }
+
+    fn terms<'a>(&'a self, _aim: &'a ()) -> &'a Terms {
+        &self.terms
+    }
+
+    async fn give(&self, _aim: (), incoming: Incoming) -> Result<Reply, Refusal> {
+        let (reply, replied) = oneshot::channel();
+        self.queue
+            .try_send(Asked { incoming, reply })
+            .map_err(|_| refusal(BUSY))?;
+        replied
+            .await
+            .map_err(|_| refusal((StatusCode::SERVICE_UNAVAILABLE, "the program ended without a reply")))
+    }
+
+    fn timeout_max(&self) -> Duration {
+        self.terms.timeout
+    }
 }
 
 /// A request that the program may take.
 pub(super) struct Incoming {
     method: Method,
-    url: Uri,
+    path: String,
+    query: String,
     headers: HeaderMap,
     body: Bytes,
-    pub(super) reply: oneshot::Sender<Reply>,
 }
 
 /// What the program replies.
@@ -97,8 +156,8 @@ impl Incoming {
         dictionary([
             ("request", text(name)),
             ("method", text(self.method.as_str())),
-            ("path", text(self.url.path())),
-            ("query", text(self.url.query().unwrap_or_default())),
+            ("path", text(&self.path)),
+            ("query", text(&self.query)),
             ("headers", IOValue::new(headers)),
             ("body", content(self.body.to_vec(), false).0),
         ])
@@ -106,17 +165,17 @@ impl Incoming {
 }
 
 /// Takes connections as long as the listener lives.
-pub(super) async fn listen(socket: TcpListener, intake: Arc<Intake>) {
+pub(super) async fn listen<D: Desk>(socket: TcpListener, desk: Arc<D>) {
     let (places, lobby) = (Arc::new(Semaphore::new(CLIENTS_MAX)), Lobby::default());
     // The headers, the body, and the time in which a client has to take its answer.
-    let longest = PATIENCE.saturating_mul(3).saturating_add(intake.timeout);
+    let longest = PATIENCE.saturating_mul(3).saturating_add(desk.timeout_max());
     loop {
         // A failure concerns one client, or the number of open files, which may fall again.
         let Ok((stream, _)) = socket.accept().await else {
             sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let (intake, places) = (Arc::clone(&intake), Arc::clone(&places));
+        let (desk, places) = (Arc::clone(&desk), Arc::clone(&places));
         let stranger = Arc::new(lobby.enter());
         tokio::spawn(async move {
             let visitor = Arc::clone(&stranger);
@@ -125,7 +184,7 @@ pub(super) async fn listen(socket: TcpListener, intake: Arc<Intake>) {
                     stranger: Arc::clone(&visitor),
                     places: Arc::clone(&places),
                 };
-                answer(request, visit, Arc::clone(&intake))
+                answer(request, visit, Arc::clone(&desk))
             });
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -148,12 +207,12 @@ struct Visit {
     places: Arc<Semaphore>,
 }
 
-async fn answer(
+async fn answer<D: Desk>(
     request: Request<Body>,
     visit: Visit,
-    intake: Arc<Intake>,
+    desk: Arc<D>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
-    let reply = take_in(request, &visit, &intake)
+    let reply = take_in(request, &visit, &*desk)
         .await
         .unwrap_or_else(|(status, words)| Reply {
             status,
@@ -166,41 +225,48 @@ async fn answer(
     Ok(response)
 }
 
+const BUSY: (StatusCode, &str) = (StatusCode::SERVICE_UNAVAILABLE, "the program has too many requests");
+const LATE: (StatusCode, &str) = (StatusCode::GATEWAY_TIMEOUT, "the program did not reply in time");
+
+pub(super) fn refusal(why: (StatusCode, &'static str)) -> Refusal {
+    (why.0, Cow::Borrowed(why.1))
+}
+
 /// Gives a request to the program and waits for its reply.
-async fn take_in(request: Request<Body>, visit: &Visit, intake: &Intake) -> Result<Reply, (StatusCode, &'static str)> {
+async fn take_in<D: Desk>(request: Request<Body>, visit: &Visit, desk: &D) -> Result<Reply, Refusal> {
     let (head, body) = request.into_parts();
     let body = timeout(PATIENCE, Limited::new(body, BODY_BYTES_MAX).collect()).await;
-    let body = body.map_err(|_| (StatusCode::REQUEST_TIMEOUT, "the body did not come in time"))?;
-    let body = body.map_err(|_| (StatusCode::PAYLOAD_TOO_LARGE, "the body is broken or longer than 1 MiB"))?;
-    let body = body.to_bytes();
-    if intake.proof.is_open() && may_be_of_a_page(&head.headers, &head.uri) {
-        return Err((
+    let body = body.map_err(|_| refusal((StatusCode::REQUEST_TIMEOUT, "the body did not come in time")))?;
+    let too_large = (StatusCode::PAYLOAD_TOO_LARGE, "the body is broken or longer than 1 MiB");
+    let body = body.map_err(|_| refusal(too_large))?.to_bytes();
+    let (aim, path) = desk.aim(head.uri.path()).await?;
+    let Terms {
+        proof,
+        timeout: patience,
+    } = desk.terms(&aim);
+    if proof.is_open() && may_be_of_a_page(&head.headers, &head.uri) {
+        return Err(refusal((
             StatusCode::FORBIDDEN,
             "without a secret only programs of this machine are answered, and no pages of a browser",
-        ));
+        )));
     }
-    if !intake.proof.is_given(&head.headers, &body) {
-        return Err((
+    if !proof.is_given(&head.headers, &body) {
+        return Err(refusal((
             StatusCode::UNAUTHORIZED,
             "the request does not prove that it knows the secret",
-        ));
+        )));
     }
-    let busy = (StatusCode::SERVICE_UNAVAILABLE, "the program has too many requests");
-    let _place = visit.places.try_acquire().map_err(|_| busy)?;
+    let patience = *patience;
+    let _place = visit.places.try_acquire().map_err(|_| refusal(BUSY))?;
     visit.stranger.admit();
-    let (reply, replied) = oneshot::channel();
     let incoming = Incoming {
         method: head.method,
-        url: head.uri,
+        path,
+        query: head.uri.query().unwrap_or_default().to_owned(),
         headers: head.headers,
         body,
-        reply,
     };
-    intake.queue.try_send(incoming).map_err(|_| busy)?;
-    let ended = (StatusCode::SERVICE_UNAVAILABLE, "the program ended without a reply");
-    let late = (StatusCode::GATEWAY_TIMEOUT, "the program did not reply in time");
-    timeout(intake.timeout, replied)
+    timeout(patience, desk.give(aim, incoming))
         .await
-        .map_err(|_| late)?
-        .map_err(|_| ended)
+        .map_err(|_| refusal(LATE))?
 }

@@ -53,7 +53,7 @@ pub(super) fn write_need(
     let sql = "INSERT INTO needs (run, branch, at, seal) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (run, branch) DO UPDATE SET at = ?3, seal = ?4";
     let fields = params![run.id, branch.as_str(), at, need_seal(run, branch, at)];
-    change(connection, sql, fields, doing)
+    change(connection, sql, fields, "replying to a letter")
 }
 
 /// Forgets what stands beside the records of a branch.
@@ -193,6 +193,22 @@ pub(super) fn take(connection: &Connection, run: &Run, taken: &Taken) -> Result<
             letter: taken.letter,
         });
     };
+    set_reply(connection, run, letter, taken)
+}
+
+/// Puts another reply in the place of one that is there.
+pub(super) fn replace_reply(connection: &Connection, run: &RunId, taken: &Taken) -> Result<bool, StoreError> {
+    let Some(row) = Run::find(connection, run)? else {
+        return Ok(false);
+    };
+    let Some(Post { letter, reply: Some(_) }) = find_letter(connection, &row, taken.letter)? else {
+        return Ok(false);
+    };
+    set_reply(connection, &row, letter, taken)?;
+    Ok(true)
+}
+
+fn set_reply(connection: &Connection, run: &Run, letter: Letter, taken: &Taken) -> Result<(), StoreError> {
     let read = Letter {
         body: Vec::new(),
         ..letter
@@ -200,7 +216,7 @@ pub(super) fn take(connection: &Connection, run: &Run, taken: &Taken) -> Result<
     let seal = letter_seal(&run.name, &read, Some(&taken.reply));
     let sql = "UPDATE inbox SET body = x'', reply = ?3, seal = ?4 WHERE run = ?1 AND letter = ?2";
     let fields = params![run.id, taken.letter.0, taken.reply, seal];
-    change(connection, sql, fields, "taking a letter")
+    change(connection, sql, fields, "replying to a letter")
 }
 
 /// Takes a letter in a commit without a record.

@@ -169,8 +169,21 @@ pub(crate) fn a_letter_is_taken_with_its_record_or_not_at_all<M: Medium>() {
     // Nor does it come back when its sender repeats it.
     store.put(&main.run, &sent).unwrap();
     assert_eq!(store.letters(&main.run, &main.branch).unwrap(), []);
+    let later = Taken {
+        letter: sent.id,
+        reply: b"done".to_vec(),
+    };
+    assert!(store.replace_reply(&main.run, &later).unwrap());
+    store = medium.reopen(store);
+    assert_eq!(store.reply(&main.run, sent.id).unwrap(), Some(b"done".to_vec()));
     store.forget_reply(&main.run, sent.id).unwrap();
     assert_eq!(store.reply(&main.run, sent.id).unwrap(), None);
+    // Who waits for no reply gets none, nor does the sender of a letter that nobody has taken.
+    assert!(!store.replace_reply(&main.run, &later).unwrap());
+    let unread = letter(2, "main", 5);
+    store.put(&main.run, &unread).unwrap();
+    assert!(!store.replace_reply(&main.run, &taken(&unread)).unwrap());
+    assert_eq!(store.letters(&main.run, &main.branch).unwrap(), [unread]);
 }
 
 pub(crate) fn letters_come_in_order_and_once<M: Medium>() {
