@@ -1,12 +1,13 @@
-//! A text in the person's own editor.
+//! A text or a file in the person's own editor.
 //!
 //! INVARIANT: the text is kept in a file until it has been used, so a mistake in it loses no work.
 //! It does not know what the text means.
 //! Read next: `command/amend.rs`.
 
-use std::fs;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
 use crate::error::CommandError;
 use crate::world_options::environment;
@@ -18,12 +19,23 @@ pub(crate) struct Edited {
     file: PathBuf,
 }
 
-/// Opens a text, kept in a file, in the editor that `VISUAL` or `EDITOR` names, and waits until
-/// the person closes it.
+/// Opens a text, kept in a file, in the person's editor, and waits until the person closes it.
 ///
 /// # Errors
 /// If the editor cannot be started, fails, or leaves something that is no text.
 pub(crate) fn edit(text: &str, file: PathBuf) -> Result<Edited, CommandError> {
+    fs::write(&file, text).map_err(|error| cannot_edit(&file, &error))?;
+    open(&file, None)?;
+    let text = fs::read_to_string(&file).map_err(|error| cannot_edit(&file, &error))?;
+    Ok(Edited { text, file })
+}
+
+/// Opens a file in the editor that `VISUAL` or `EDITOR` names, at a line if the editor is known to
+/// take one, and waits until the person closes it.
+///
+/// # Errors
+/// If the editor cannot be started, or fails.
+pub(crate) fn open(file: &Path, line: Option<usize>) -> Result<(), CommandError> {
     let environment = environment();
     let variable = |wanted: &str| {
         let found = environment
@@ -34,19 +46,40 @@ pub(crate) fn edit(text: &str, file: PathBuf) -> Result<Edited, CommandError> {
     let editor = variable("VISUAL")
         .or_else(|| variable("EDITOR"))
         .unwrap_or_else(|| "vi".into());
-    let failed = |error| CommandError::caused(format!("cannot edit `{}`", file.display()), &error);
-    fs::write(&file, text).map_err(failed)?;
+    let shown = editor.to_string_lossy();
+    let words = line.map_or_else(|| vec![file.into()], |line| at_line(&shown, file, line));
     // The variable may hold arguments, such as `code --wait`.
     let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg("$DUET_EDITOR \"$1\"").arg("sh").arg(&file);
-    let status = command.env("DUET_EDITOR", &editor).status().map_err(failed)?;
+    command.arg("-c").arg("$DUET_EDITOR \"$@\"").arg("sh").args(words);
+    let status = command
+        .env("DUET_EDITOR", &editor)
+        .status()
+        .map_err(|error| cannot_edit(file, &error))?;
     if !status.success() {
-        let editor = editor.to_string_lossy();
-        return Err(CommandError::problem(format!("the editor `{editor}` failed: {status}"))
+        return Err(CommandError::problem(format!("the editor `{shown}` failed: {status}"))
             .advise("the variables VISUAL and EDITOR name another one"));
     }
-    let text = fs::read_to_string(&file).map_err(failed)?;
-    Ok(Edited { text, file })
+    Ok(())
+}
+
+/// The words by which an editor opens a file at a line.
+fn at_line(editor: &str, file: &Path, line: usize) -> Vec<OsString> {
+    let program = editor.split_whitespace().next().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let mut placed = file.as_os_str().to_owned();
+    placed.push(format!(":{line}"));
+    match name {
+        "vi" | "vim" | "nvim" | "view" | "nano" | "emacs" | "emacsclient" | "kak" | "joe" | "mg" | "ne" | "micro" => {
+            vec![format!("+{line}").into(), file.into()]
+        }
+        "hx" | "helix" | "subl" | "zed" => vec![placed],
+        "code" | "codium" | "cursor" => vec!["--goto".into(), placed],
+        _ => vec![file.into()],
+    }
+}
+
+fn cannot_edit(file: &Path, error: &io::Error) -> CommandError {
+    CommandError::caused(format!("cannot edit `{}`", file.display()), error)
 }
 
 impl Edited {
@@ -59,5 +92,24 @@ impl Edited {
     /// Says where the text is, because it could not be used.
     pub(crate) fn kept(&self, error: CommandError) -> CommandError {
         error.advise(format!("the text is kept in `{}`", self.file.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_editor_opens_a_file_at_a_line_in_its_own_way() {
+        for (editor, expected) in [
+            ("vi", vec!["+3", "a b.scm"]),
+            ("/usr/bin/emacsclient -t", vec!["+3", "a b.scm"]),
+            ("code --wait", vec!["--goto", "a b.scm:3"]),
+            ("hx", vec!["a b.scm:3"]),
+            ("ed", vec!["a b.scm"]),
+            ("", vec!["a b.scm"]),
+        ] {
+            assert_eq!(at_line(editor, Path::new("a b.scm"), 3), expected, "{editor}");
+        }
     }
 }

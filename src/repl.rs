@@ -8,6 +8,7 @@ mod asked;
 mod attach;
 pub(crate) mod command;
 pub(crate) mod complete;
+mod definitions;
 pub(crate) mod editor;
 mod event;
 pub(crate) mod guest;

@@ -306,6 +306,8 @@ pub(crate) struct Module {
     pub(crate) is_sealed: bool,
     /// The library of names that nothing defines yet, if later texts may define them.
     pub(crate) open_library: Option<Name>,
+    /// The procedure that unbound names such as `$7` call with their number, if there is one.
+    numbered: Option<GlobalName>,
     /// The name of the module proper, if this is its phase for transformers.
     pub(crate) proper_name: Option<Name>,
     /// Names assigned to definitions that macros introduced.
@@ -531,6 +533,7 @@ impl Expander {
             name,
             is_interactive,
             is_sealed: false,
+            numbered: None,
             proper_name: None,
             renamed: BTreeSet::new(),
             look_alikes: BTreeSet::new(),

@@ -1,5 +1,6 @@
 //! `duet describe`: prints the docstring of a procedure.
 
+use duet_runtime::model::failure::read_file_line;
 use duet_runtime::scheme::description::{Description, descriptions};
 
 use serde::{Deserialize, Serialize};
@@ -112,8 +113,11 @@ pub(crate) fn entry(asked: &str, description: &Description) -> String {
 }
 
 /// The library to import for a name that is defined in a text of the standard library: that of the
-/// text, or if it is internal, one that exports the name.
+/// text, or if it is internal, one that exports the name. A line of a person's file is its place.
 fn library(path: &str, name: &str) -> String {
+    if read_file_line(path).is_some() {
+        return path.to_owned();
+    }
     let is_internal = path.starts_with("duet/internal/");
     let own = || {
         let path = path.strip_suffix(".sld").or_else(|| path.strip_suffix(".scm"));

@@ -27,6 +27,10 @@ pub(crate) enum Command {
     Load(String),
     /// Load the file that was loaded last.
     Reload,
+    /// Open the definition of a name, or else the last text, in an editor, and evaluate it again.
+    Edit(Option<String>),
+    /// Limit the characters that are shown of each value, or show all.
+    Print(Option<NonZeroU64>),
     /// Describe the binding of a name.
     Describe(String),
     /// List the names that contain a text.
@@ -130,6 +134,9 @@ commands! {
     "quit" "" Operands::Nothing(Command::Quit), "leave";
     "load" "FILE" Operands::Text(Command::Load), "evaluate the forms of a file";
     "reload" "" Operands::Nothing(Command::Reload), "load the file of the last `,load` again";
+    "edit" "[NAME]" Operands::OptionalWord(Command::Edit),
+        "edit the definition of a name, or the last text, in $VISUAL or $EDITOR, and evaluate it again";
+    "print" "[N]" Operands::OptionalCount(Command::Print), "show N characters of each value at most, or else all";
     "describe" "NAME" Operands::Word(Command::Describe), "say what a name stands for";
     "apropos" "TEXT" Operands::Text(Command::Apropos), "list the names that contain a text";
     "expand" "FORM" Operands::Datum(Command::Expand), "show what a form is expanded to; nothing of it stays";
@@ -373,7 +380,11 @@ pub(crate) fn advice_for_bare(text: &str) -> Option<String> {
 fn unknown(name: &str) -> CommaError {
     CommaError::Unknown {
         name: name.to_owned(),
-        near: similar(name, TABLE.iter().map(|row| row.name)),
+        near: match name {
+            // What other prompts call it.
+            "exit" | "bye" | "q" => vec!["quit"],
+            name => similar(name, TABLE.iter().map(|row| row.name)),
+        },
     }
 }
 
@@ -388,6 +399,10 @@ mod tests {
             (",help", Command::Help(None)),
             (" ,help goto ", Command::Help(Some(text("goto")))),
             (",quit", Command::Quit),
+            (",edit", Command::Edit(None)),
+            (",edit f", Command::Edit(Some(text("f")))),
+            (",print", Command::Print(None)),
+            (",print 80", Command::Print(NonZeroU64::new(80))),
             (",describe car", Command::Describe(text("car"))),
             (",apropos string ref", Command::Apropos(text("string ref"))),
             (",time (let ((x 1))\n  x)", Command::Time(text("(let ((x 1))\n  x)"))),
@@ -445,7 +460,7 @@ mod tests {
                 "a comma begins a command, and its name is missing",
                 "`,help` lists the commands",
             ),
-            (",exit", "there is no command `,exit`", "`,help` lists the commands"),
+            (",exit", "there is no command `,exit`", "did you mean `,quit`?"),
             (",bakc", "there is no command `,bakc`", "did you mean `,back`?"),
             (
                 ",d",

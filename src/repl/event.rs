@@ -31,8 +31,8 @@ pub(super) enum Kind {
     Output(String),
     /// A line of the log.
     Log(String),
-    /// The values of a request, as they are written.
-    Result(Vec<String>),
+    /// The values of a request.
+    Result(Vec<Written>),
     /// Why a request failed.
     Error(Failure),
     /// A question to the clients.
@@ -43,6 +43,39 @@ pub(super) enum Kind {
     Stale(String),
     /// A call of a tool: the name of the call, the tool, and what became of it.
     Tool { id: String, tool: String, status: String },
+}
+
+/// A value, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    text: String,
+    /// The name by which later texts can use it.
+    name: Option<String>,
+}
+
+impl Written {
+    /// The value on a line, with its name where a person types. Characters beyond the maximum are
+    /// only counted.
+    pub(super) fn shown(&self, characters_max: Option<usize>, is_named: bool) -> String {
+        let name = self.name.as_deref().unwrap_or("it");
+        let mut shown = match &self.name {
+            Some(name) if is_named => format!("{name} = "),
+            Some(_) | None => String::new(),
+        };
+        let end = characters_max.and_then(|limit| self.text.char_indices().nth(limit));
+        let Some((end, _)) = end else {
+            shown.extend([&self.text, "\n"]);
+            return shown;
+        };
+        let (beginning, rest) = self.text.split_at(end);
+        let surplus = rest.chars().count();
+        let ending = if surplus == 1 { "" } else { "s" };
+        let told = format!(
+            "{beginning}…\nand {surplus} more character{ending}; `(write {name})` shows all of it, \
+             `,print` shows all of each value\n"
+        );
+        shown + &told
+    }
 }
 
 /// The fields of an event, in their order; each follows its keyword.
@@ -124,11 +157,16 @@ pub(super) fn symbol(name: &str) -> IOValue {
     Value::symbol(name.to_owned()).into()
 }
 
-/// The notations of values.
-fn values(payload: &IOValue) -> Option<Vec<String>> {
+fn values(payload: &IOValue) -> Option<Vec<Written>> {
+    let text = |value: &IOValue, key: &str| String::decode(&value.get(&symbol(key))?.into()).ok();
     let written = |value: &IOValue| {
-        let written = value.is_dictionary().then(|| value.get(&symbol("written")))??;
-        String::decode(&written.into()).ok()
+        if !value.is_dictionary() {
+            return None;
+        }
+        Some(Written {
+            text: text(value, "written")?,
+            name: text(value, "name"),
+        })
     };
     let values: Vec<IOValue> = Codec::decode(payload).ok()?;
     values.into_iter().map(|value| written(&value)).collect()
@@ -140,13 +178,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_value_is_shown_with_its_name_and_not_longer_than_wanted() {
+        let value = Written {
+            text: "(ä b)".to_owned(),
+            name: Some("$3".to_owned()),
+        };
+        assert_eq!(value.shown(None, false), "(ä b)\n");
+        assert_eq!(value.shown(Some(5), true), "$3 = (ä b)\n");
+        let cut = "(ä…\nand 3 more characters; `(write $3)` shows all of it, `,print` shows all of each value\n";
+        assert_eq!(value.shown(Some(2), false), cut);
+    }
+
+    #[test]
     fn events_have_their_shape_or_are_none() {
         let read = |text: &str| Event::read(&text.parse().expect("well formed"));
         let whole = "<session/event ':session' \"ada\" ':kind' result ':payload' [{written: \"3\" data: 3}] \
                      ':tag' \"a-1\" ':number' 7>";
         let event = read(whole).expect("it is one");
         assert_eq!((event.session.as_str(), event.number), ("ada", 7));
-        assert_eq!(event.kind, Kind::Result(vec!["3".to_owned()]));
+        let three = Written {
+            text: "3".to_owned(),
+            name: None,
+        };
+        assert_eq!(event.kind, Kind::Result(vec![three]));
         assert_eq!(event.end(&IOValue::new("a-1".to_owned())), Some(Evaluated::Done));
         assert_eq!(event.end(&IOValue::new("a-2".to_owned())), None);
         let kind = |kind: &str, payload: &str| {

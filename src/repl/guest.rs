@@ -50,6 +50,8 @@ pub(crate) struct Guest<'a> {
     pending: Option<Request>,
     /// How the pending text has ended, if it did while the person typed.
     ended: Option<Evaluated>,
+    /// The number of characters of a value that are shown; all if there is none.
+    characters_max: Option<usize>,
 }
 
 impl<'a> Guest<'a> {
@@ -65,6 +67,7 @@ impl<'a> Guest<'a> {
     ) -> Result<Self, CommandError> {
         let is_interrupted =
             interrupts::watch().map_err(|error| CommandError::caused("Ctrl-C cannot be noticed", &error))?;
+        let characters_max = typist.is_some().then_some(CHARACTERS_MAX);
         let mut guest = Self {
             link,
             session,
@@ -76,6 +79,7 @@ impl<'a> Guest<'a> {
             calls: BTreeMap::new(),
             pending: None,
             ended: None,
+            characters_max,
         };
         guest.catch_up(terminal)?;
         Ok(guest)
@@ -316,8 +320,9 @@ impl<'a> Guest<'a> {
             Kind::Output(output) => return terminal.data(Text::lines(&output)),
             Kind::Log(line) => terminal.message(line),
             Kind::Result(values) => {
+                let (limit, is_typed) = (self.characters_max, self.typist.is_some());
                 let mut values = values.into_iter();
-                return values.try_for_each(|value| terminal.data(format!("{value}\n")));
+                return values.try_for_each(|value| terminal.data(value.shown(limit, is_typed)));
             }
             Kind::Error(failure) => {
                 let texts = texts(&failure, text);
@@ -487,6 +492,9 @@ impl Default for Request {
         }
     }
 }
+
+/// The number of characters of a value that a person at a terminal sees at first, a few screens.
+const CHARACTERS_MAX: usize = 8000;
 
 /// How long a person has waited for a session, and what was said about it.
 #[derive(Default)]

@@ -48,8 +48,8 @@ pub(super) fn obey(
         Command::Time(text) => return timed(live, text, terminal),
         Command::Profile(text) => return profiled(live, text, terminal),
         Command::Describe(name) => {
-            match live.own_description(name)? {
-                Some(found) => terminal.data(describe::entry(name, &found))?,
+            match live.definition(name)? {
+                Some(found) => terminal.data(describe::entry(name, &found.description))?,
                 None => live = consulted(live, &command, terminal)?,
             }
             Evaluated::Done
@@ -59,6 +59,8 @@ pub(super) fn obey(
         | Command::Help(_)
         | Command::Load(_)
         | Command::Reload
+        | Command::Edit(_)
+        | Command::Print(_)
         | Command::Apropos(_)
         | Command::Back(_)
         | Command::Goto(_)

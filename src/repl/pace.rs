@@ -8,6 +8,7 @@
 //! Read next: `session.rs`, then the crate's `session/pace.rs`.
 
 use std::io;
+use std::num::NonZeroU64;
 
 use duet_drivers::ask::Question;
 use duet_drivers::text::Text;
@@ -30,8 +31,8 @@ use super::complete::Names;
 use super::editor::Line;
 use super::owner;
 use super::pipe::Pipe;
-use super::prompt::{self, Evaluated, Meanwhile, Prompt};
-use super::session::{After, Live};
+use super::prompt::{self, Evaluated, Meanwhile, Prompt, Rework};
+use super::session::{After, Live, limiting_text};
 use super::typist::{Typist, Wanted};
 use crate::command::goto;
 use crate::error::{CommandError, ExitCode};
@@ -147,6 +148,22 @@ impl Prompt for Live {
     fn names_with(&self, word: &str) -> Vec<String> {
         let names = self.session.names().into_iter().map(|(name, _)| name);
         names.filter(|name| name.contains(word)).collect()
+    }
+
+    fn last_loaded(&mut self) -> Result<Option<String>, CommandError> {
+        Self::last_loaded(self)
+    }
+
+    fn limit_printed(
+        &mut self,
+        characters_max: Option<NonZeroU64>,
+        terminal: &mut Terminal,
+    ) -> Result<Evaluated, CommandError> {
+        self.evaluate(&limiting_text(characters_max), terminal)
+    }
+
+    fn edit(&mut self, name: Option<&str>) -> Result<Rework, CommandError> {
+        self.edited(name)
     }
 
     fn obey(self, command: Command, terminal: &mut Terminal) -> Result<(Self, Evaluated), CommandError> {

@@ -7,6 +7,8 @@
 //! its usual mode back.
 //! It does not know how a text is evaluated. Read next: `pace.rs`, `guest.rs`.
 
+use std::num::NonZeroU64;
+
 use duet_journal::Sequence;
 use duet_kernel::datum::SourceId;
 use duet_kernel::datum::reader::read_all;
@@ -46,6 +48,16 @@ pub(crate) enum Meanwhile {
     Alone,
 }
 
+/// What a person has edited.
+pub(crate) enum Rework {
+    /// Nothing: the text is as it was.
+    Nothing,
+    /// A text of the session.
+    Text(String),
+    /// A file that was loaded.
+    File(String),
+}
+
 /// Whoever is behind a prompt.
 pub(crate) trait Prompt: Sized {
     /// The line editor; none if the texts come from a file or a pipe.
@@ -81,6 +93,29 @@ pub(crate) trait Prompt: Sized {
 
     /// The names that a text can use and that contain a word.
     fn names_with(&self, word: &str) -> Vec<String>;
+
+    /// The file that was loaded last, before this prompt began; none if it cannot be known.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    fn last_loaded(&mut self) -> Result<Option<String>, CommandError>;
+
+    /// Limits the characters that are shown of each value, or shows all.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    fn limit_printed(
+        &mut self,
+        characters_max: Option<NonZeroU64>,
+        terminal: &mut Terminal,
+    ) -> Result<Evaluated, CommandError>;
+
+    /// Lets the person edit the definition of a name, or else the last text; says what is to be
+    /// evaluated then, if anything.
+    ///
+    /// # Errors
+    /// If there is nothing to edit, or the editor fails.
+    fn edit(&mut self, name: Option<&str>) -> Result<Rework, CommandError>;
 
     /// Executes a comma command.
     ///
@@ -173,26 +208,33 @@ fn answer<P: Prompt>(
     loaded: &mut Loaded,
     terminal: &mut Terminal,
 ) -> Result<(P, Evaluated), CommandError> {
-    let mut evaluated = Evaluated::Done;
+    let evaluated;
     if let Some(command) = comma::read(text) {
         (prompt, evaluated) = obey(prompt, command, loaded, terminal)?;
     } else {
-        let mut forms = forms(text).into_iter();
-        while evaluated == Evaluated::Done
-            && let Some(form) = forms.next()
-        {
-            evaluated = prompt.evaluate(form, terminal)?;
-        }
+        evaluated = evaluate(&mut prompt, text, terminal)?;
         advise_comma(text, evaluated == Evaluated::Failed, terminal);
-        if !matches!(evaluated, Evaluated::Ended(_) | Evaluated::Alone) {
-            tell_left_out(forms.len(), terminal);
-        }
     }
     let Evaluated::PartlyDone(before) = evaluated else {
         return Ok((prompt, evaluated));
     };
     terminal.message("this text had begun several turns; they are taken back:");
     Ok((prompt.go_back(before, terminal)?, Evaluated::Failed))
+}
+
+/// Has the forms of a text evaluated one after the other, up to the first that fails.
+fn evaluate<P: Prompt>(prompt: &mut P, text: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
+    let mut evaluated = Evaluated::Done;
+    let mut forms = forms(text).into_iter();
+    while evaluated == Evaluated::Done
+        && let Some(form) = forms.next()
+    {
+        evaluated = prompt.evaluate(form, terminal)?;
+    }
+    if !matches!(evaluated, Evaluated::Ended(_) | Evaluated::Alone) {
+        tell_left_out(forms.len(), terminal);
+    }
+    Ok(evaluated)
 }
 
 /// The file of the last `,load`.
@@ -204,6 +246,17 @@ impl Loaded {
     fn form(path: &str) -> String {
         let escaped = path.replace('\\', "\\\\").replace('"', "\\\"");
         format!("(load \"{escaped}\")")
+    }
+
+    fn load<P: Prompt>(
+        &mut self,
+        path: String,
+        prompt: &mut P,
+        terminal: &mut Terminal,
+    ) -> Result<Evaluated, CommandError> {
+        let form = Self::form(&path);
+        self.0 = Some(path);
+        prompt.evaluate(&form, terminal)
     }
 }
 
@@ -230,18 +283,31 @@ fn obey<P: Prompt>(
             show_names(&prompt.names_with(&text), &text, terminal)?;
             Evaluated::Done
         }
-        Ok(Command::Load(path)) => {
-            let form = Loaded::form(&path);
-            loaded.0 = Some(path);
-            prompt.evaluate(&form, terminal)?
-        }
-        Ok(Command::Reload) => match &loaded.0 {
-            Some(path) => prompt.evaluate(&Loaded::form(path), terminal)?,
+        Ok(Command::Load(path)) => loaded.load(path, &mut prompt, terminal)?,
+        Ok(Command::Reload) => match loaded
+            .0
+            .clone()
+            .map_or_else(|| prompt.last_loaded(), |path| Ok(Some(path)))?
+        {
+            Some(path) => loaded.load(path, &mut prompt, terminal)?,
             None => {
                 terminal.message("nothing was loaded yet; `,load FILE` loads a file");
                 Evaluated::Failed
             }
         },
+        Ok(Command::Edit(name)) => match prompt.edit(name.as_deref()) {
+            Ok(Rework::File(path)) => loaded.load(path, &mut prompt, terminal)?,
+            Ok(Rework::Text(text)) => evaluate(&mut prompt, &text, terminal)?,
+            Ok(Rework::Nothing) => {
+                terminal.message("the text is as it was, so nothing is evaluated");
+                Evaluated::Done
+            }
+            Err(failure) => {
+                tell(failure, terminal)?;
+                Evaluated::Failed
+            }
+        },
+        Ok(Command::Print(limit)) => prompt.limit_printed(limit, terminal)?,
         Ok(Command::Quit) => Evaluated::Ended(ExitCode::OK),
         Ok(command) => return prompt.obey(command, terminal),
     };

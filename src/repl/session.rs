@@ -8,6 +8,7 @@
 
 use duet_runtime::model::failure;
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use duet_journal::store::memory::MemoryStore;
@@ -17,7 +18,6 @@ use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
 use duet_runtime::run::source::genesis;
-use duet_runtime::scheme::description::{Description, in_text};
 use duet_runtime::scheme::{Procedure, SchemePrograms};
 use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
@@ -40,6 +40,11 @@ use crate::{command, turn};
 
 /// The program of a session: it loads the evaluator.
 const PROGRAM: &str = "(import (only (duet internal eval) %interact)) %interact";
+
+/// The same for a session that begins at a terminal: it shows values with their names, and of long
+/// ones only the beginning.
+const PROGRAM_FOR_A_PERSON: &str =
+    "(import (only (duet internal eval) %face-a-person! %interact)) (%face-a-person!) %interact";
 
 /// The name of that program.
 pub(super) const NAME: &str = "repl";
@@ -118,7 +123,11 @@ impl Live {
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
         let mut store = store;
-        let mut launch = Launch::of_text(NAME, PROGRAM, workspace)?;
+        let program = match desk.typist {
+            Some(_) => PROGRAM_FOR_A_PERSON,
+            None => PROGRAM,
+        };
+        let mut launch = Launch::of_text(NAME, program, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal.map(Journal::path));
         let options = match journal {
             Some(journal) => desk.options().beside(journal.path()),
@@ -287,31 +296,6 @@ impl Live {
             "the session has only {} texts to take back",
             count - left
         )))
-    }
-
-    /// Describes a name as the newest text defines it that was given at the prompt or loaded there.
-    ///
-    /// # Errors
-    /// If the journal fails.
-    pub(crate) fn own_description(&mut self, name: &str) -> Result<Option<Description>, CommandError> {
-        for at in (1..=self.session.head().number()).rev() {
-            let at = Sequence::new(at).map_err(|error| CommandError::problem(error.to_string()))?;
-            let body = turn::body(&self.record_at(at)?)?;
-            let Body::Turn(turn) = body.clone() else { continue };
-            if turn::is_failed(&body) {
-                continue;
-            }
-            for event in turn.events.iter().rev() {
-                let Event::Evaluate { text, sources } = event else {
-                    continue;
-                };
-                let mut texts = std::iter::once(text).chain(sources.iter().map(|source| &source.text));
-                if let Some(found) = texts.find_map(|text| in_text(text, name)) {
-                    return Ok(Some(found));
-                }
-            }
-        }
-        Ok(None)
     }
 
     /// Says how the values of the names have changed since a turn.
@@ -486,13 +470,22 @@ pub(crate) fn texts(record: &duet_journal::Record) -> Result<Vec<String>, Comman
     };
     let given = turn.events.into_iter().filter_map(|event| {
         if let Event::Evaluate { text, .. } = event {
-            // Nobody has typed the text that lets sessions begin.
-            (text != super::local::HOST).then_some(text)
+            // Nobody has typed the texts that let sessions begin and limit what is shown.
+            (text != super::local::HOST && !text.starts_with(LIMIT)).then_some(text)
         } else {
             None
         }
     });
     Ok(given.collect())
+}
+
+/// The beginning of a text that limits how much of each value is shown.
+const LIMIT: &str = "(eval '(%limit-shown! ";
+
+/// The text that limits the characters that are shown of each value, or shows all.
+pub(super) fn limiting_text(characters_max: Option<NonZeroU64>) -> String {
+    let limit = characters_max.map_or_else(|| "#f".to_owned(), |limit| limit.to_string());
+    format!("{LIMIT}{limit}) (environment '(duet internal eval)))")
 }
 
 /// The texts that were evaluated on the way to a place, except those that failed, as a program.

@@ -7,7 +7,7 @@
     (only (duet dataspace)
       assert! retract! message! on-assert on-retract on-message on-stop spawn spawn-facet! stop-facet! sleep yield
       register-entity! spawn-entity! current-facet)
-    (only (duet internal eval) environment eval %bound-evaluation! %evaluate-text)
+    (only (duet internal eval) environment eval %bound-evaluation! %evaluate-text %keep-value!)
     (only (scheme repl) interaction-environment)
     (only (scheme process-context) exit)
     (only (duet kernel)

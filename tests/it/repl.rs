@@ -5,6 +5,9 @@
 //! INVARIANT: every test has a directory of its own, in which the journal appears.
 //! That a run replays between texts is tested where texts become turns, in the runtime.
 
+mod comforts;
+
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -32,8 +35,14 @@ impl Desk {
     }
 
     fn feed(&self, line: &str, input: &str) -> CommandOutput {
+        self.feed_with(line, input, &[])
+    }
+
+    /// Does the same with variables in the environment.
+    fn feed_with(&self, line: &str, input: &str, variables: &[(&str, &OsStr)]) -> CommandOutput {
         let mut child = Command::new(DUET)
             .args(line.split(' '))
+            .envs(variables.iter().copied())
             .current_dir(self.0.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -81,14 +81,14 @@ fn output_above_the_prompt_cannot_move_the_cursor() {
 fn names_are_completed_before_the_first_text() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut at = Session::start(folder.path(), "repl --name s");
-    at.type_at("s@1> ", "(exact-integer-sq\t 17)\r", "\n4\r\n1\r");
+    at.type_at("s@1> ", "(exact-integer-sq\t 17)\r", "\n$1 = 4\r\n$2 = 1\r");
     // A text that fails defines no name.
     at.type_at(
         "s@2> ",
         "(begin (define exact-integer-square 1) (car 1))\r",
         "must be a pair",
     );
-    at.type_at("s@3> ", "(exact-integer-sq\t 26)\r", "\n5\r\n1\r");
+    at.type_at("s@3> ", "(exact-integer-sq\t 26)\r", "\n$3 = 5\r\n$4 = 1\r");
     at.leave("s@4> ");
 }
 
@@ -120,12 +120,12 @@ fn the_prompt_stays_while_fibers_go_on() {
         "tick\r\n",
     );
     at.go_on("", "tick\r\n");
-    at.go_on("(list 'still 'here)\r", "\n(still here)\r");
+    at.go_on("(list 'still 'here)\r", " = (still here)\r");
     at.go_on("", "tick\r\n");
     // The prompt shows a failure in the background, which ends only its fiber.
     at.go_on("(spawn (lambda () (sleep 20) (error \"boom\" 7)))\r", "boom: 7");
     at.go_on("", "the session goes on");
-    at.go_on("(begin (on-assert (go) (car 1)) 'watched)\r", "\nwatched\r");
+    at.go_on("(begin (on-assert (go) (car 1)) 'watched)\r", " = watched\r");
     at.go_on(
         "(define go (assert! (record 'go)))\r",
         "argument 1 of car must be a pair",
@@ -139,21 +139,21 @@ fn the_prompt_stays_while_fibers_go_on() {
     at.type_at(
         "> ",
         "(begin (on-assert (endless) (let loop () (make-vector 100000) (loop))) 'endless)\r",
-        "\nendless\r",
+        " = endless\r",
     );
     at.go_on(
         "(begin (define endless (assert! (record 'endless))) 'begun)\r",
-        "\nbegun\r",
+        " = begun\r",
     );
     at.go_on("", "> ");
     // The handler begins a moment after the prompt; an earlier interruption would end the line.
     at.0.await_computing();
     at.go_on(INTERRUPT, "the person stopped it");
-    at.go_on("(begin (cancel! timer) 'cancelled)\r", "\ncancelled\r");
-    at.go_on("(* 6 7)\r", "\n42\r");
+    at.go_on("(begin (cancel! timer) 'cancelled)\r", " = cancelled\r");
+    at.go_on("(* 6 7)\r", " = 42\r");
     at.leave("> ");
     let mut at = Session::start(folder.path(), "repl s");
-    at.type_at("> ", "(* 6 7)\r", "\n42\r");
+    at.type_at("> ", "(* 6 7)\r", " = 42\r");
     at.leave("> ");
 }
 
@@ -162,9 +162,9 @@ fn questions_of_the_foreground_are_asked_and_those_of_the_background_are_told() 
     let folder = tempfile::tempdir().expect("a folder");
     let mut at = Session::start(folder.path(), "repl --name s");
     at.type_at("s@1> ", "(await (user-input ':prompt \"name?\"))\r", "name? ");
-    at.go_on("(an open (list\r", "\n\"(an open (list\"\r");
+    at.go_on("(an open (list\r", " = \"(an open (list\"\r");
     at.go_on("(read-line)\r", "(read-line)\r\n");
-    at.go_on("typed (too\r", "\n\"typed (too\"\r");
+    at.go_on("typed (too\r", " = \"typed (too\"\r");
     let ask =
         "(define (ask tag) (spawn (lambda () (display (list tag (await (user-input ':prompt tag ':tag tag)))))))\r";
     at.go_on(ask, "> ");
@@ -182,30 +182,30 @@ fn a_person_types_interrupts_goes_back_leaves_and_comes_back() {
     let mut at = Session::start(folder.path(), "repl --name s");
     // Enter continues an unfinished datum; the value appears below.
     at.type_at("s@1> ", "(define (twice x)\r(* 2 x))\r", "(* 2 x))");
-    at.type_at("s@2> ", "(twice 21)\r", "\n42\r");
+    at.type_at("s@2> ", "(twice 21)\r", " = 42\r");
     // Tab completes every bound name, a fresh definition included.
     at.type_at("s@3> ", "(twi\t", "(twice");
-    at.go_on(" 4)\r", "\n8\r");
+    at.go_on(" 4)\r", " = 8\r");
     at.type_at("s@4> ", "(vector-ref (vector 1) 5)\r", "it left no other trace");
     // An interrupt stops an endless loop; the session lives, and the effects of the input are
     // undone.
     at.type_at("s@5> ", "(define seen 50)\r", "50)");
     at.type_at("s@6> ", "(begin (set! seen 2) (let loop () (loop)))\r", "(loop)))\r\n");
     at.go_on(INTERRUPT, "interrupted");
-    at.type_at("s@6> ", "(twice seen)\r", "\n100\r");
+    at.type_at("s@6> ", "(twice seen)\r", " = 100\r");
     at.type_at("s@7> ", ",back\r", "it was at turn 7");
     at.type_at("s@6> ", ",fork other\r", "begins at s@6");
     at.type_at("s/other@6> ", "(define (twice x) 'other)\r", "'other)");
-    at.type_at("s/other@7> ", "(twice 1)\r", "\nother\r");
+    at.type_at("s/other@7> ", "(twice 1)\r", " = other\r");
     at.type_at("s/other@8> ", ",switch main\r", ",switch main");
-    at.type_at("s@6> ", "(twice 2)\r", "\n4\r");
+    at.type_at("s@6> ", "(twice 2)\r", " = 4\r");
     at.leave("s@7> ");
 
     // Definitions and earlier inputs are there again.
     let mut at = Session::start(folder.path(), "repl s");
     at.type_at("s@7> ", &UP.repeat(4), "(define (twice x) 'other)");
     at.go_on(INTERRUPT, "s@7> ");
-    at.go_on("(twice 33)\r", "\n66\r");
+    at.go_on("(twice 33)\r", " = 66\r");
     at.leave("s@8> ");
 
     // The session is a program.
@@ -237,7 +237,7 @@ fn one_interruption_ends_a_text_that_is_longer_than_memory() {
     // Without an interruption the text ends when memory does.
     at.0.await_computing();
     at.go_on(INTERRUPT, "interrupted");
-    at.type_at("s@2> ", "(+ 20 3)\r", "\n23\r");
+    at.type_at("s@2> ", "(+ 20 3)\r", " = 23\r");
     at.leave("s@3> ");
 }
 
@@ -265,13 +265,13 @@ fn two_people_work_in_one_run() {
     guest.type_at("ada at room@", "(import (duet dataspace))\r", "dataspace))\r\n");
     guest.type_at("ada at room@", "(assert! (record 'said \"hi\"))\r", "#<handle ");
     owner.0.expect("(said hi)\r\n");
-    guest.type_at("ada at room@", "(define x 20) (+ x 1)\r", "\n21\r\n");
+    guest.type_at("ada at room@", "(define x 20) (+ x 1)\r", " = 21\r\n");
     // The names of its session are completed.
     guest.type_at("ada at room@", "(define quadruple 44)\r", "44)\r\n");
-    guest.type_at("ada at room@", "quadrup\t\r", "\n44\r\n");
+    guest.type_at("ada at room@", "quadrup\t\r", " = 44\r\n");
     // Its questions come to it.
     guest.type_at("ada at room@", "(await (user-input :prompt \"Name?\"))\r", "Name? ");
-    guest.go_on("Ada\r", "\n\"Ada\"\r\n");
+    guest.go_on("Ada\r", " = \"Ada\"\r\n");
     owner.type_at("> ", "x\r", "x is not defined");
     // A failure shows its place in the text; one Ctrl-C ends what computes, or waits.
     guest.type_at("ada at room@", "(begin (display \"before\") (car x))\r", "before\r\n");
@@ -286,12 +286,12 @@ fn two_people_work_in_one_run() {
     guest.leave("ada at room@");
     // The session stays, and goes back with the run.
     let mut guest = Session::start(folder.path(), "repl room --session ada");
-    guest.type_at("ada at room@", "x\r", "\n20\r\n");
-    owner.type_at("> ", "'mine\r", "\nmine\r\n");
-    guest.type_at("ada at room@", "(define late 7) late\r", "\n7\r\n");
+    guest.type_at("ada at room@", "x\r", " = 20\r\n");
+    owner.type_at("> ", "'mine\r", " = mine\r\n");
+    guest.type_at("ada at room@", "(define late 7) late\r", " = 7\r\n");
     owner.type_at("> ", ",back\r", "this moves others in the run, too: ada");
     guest.0.expect("later work of this session is undone");
-    guest.type_at("ada at room@", "x\r", "\n20\r\n");
+    guest.type_at("ada at room@", "x\r", " = 20\r\n");
     owner.leave("> ");
     guest.0.expect("has ended");
     guest.go_on("\r", "");
@@ -301,7 +301,7 @@ fn two_people_work_in_one_run() {
 fn a_question_that_others_end_ends_for_the_guest_who_was_asked() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut owner = Session::start(folder.path(), "repl --name room");
-    owner.type_at("room@1> ", "'mine\r", "\nmine\r\n");
+    owner.type_at("room@1> ", "'mine\r", " = mine\r\n");
     owner.0.expect("room@2> ");
     let mut guest = Session::start(folder.path(), "repl room --session ada");
     let question = "(await (user-input :prompt \"Sure?\"))\r";
@@ -310,14 +310,14 @@ fn a_question_that_others_end_ends_for_the_guest_who_was_asked() {
     owner.type_at("> ", ",answer yes\r", "");
     guest.0.expect("somebody else has answered; Enter goes on");
     guest.go_on("\r", "");
-    guest.type_at("ada at room@", "(+ 40 2)\r", "\n42\r\n");
-    owner.type_at("> ", "'again\r", "\nagain\r\n");
+    guest.type_at("ada at room@", "(+ 40 2)\r", " = 42\r\n");
+    owner.type_at("> ", "'again\r", " = again\r\n");
     guest.type_at("ada at room@", question, "Sure? ");
     owner.go_on("", "this one");
     owner.type_at("> ", ",back\r", "this moves others in the run, too: ada");
     guest.0.expect("this is not asked any more; Enter goes on");
     guest.go_on("\r", "");
-    guest.type_at("ada at room@", "(+ 50 3)\r", "\n53\r\n");
+    guest.type_at("ada at room@", "(+ 50 3)\r", " = 53\r\n");
     owner.type_at("> ", ",goto 1\r", "this moves others in the run, too: ada");
     // The turn is not told here: the run may have taken another one since.
     guest.0.expect("; this session began after it");

@@ -56,7 +56,7 @@ fn come_back(desk: &Desk, reference: &str, session: usize, newest: usize) -> Pee
     for tag in 0..=newest {
         let values = match tag {
             0 => "[]".to_owned(),
-            _ => format!("[{{data: {tag}, written: \"{tag}\"}}]"),
+            _ => format!("[{{data: {tag}, name: \"${tag}\", written: \"{tag}\"}}]"),
         };
         let event = peer.next().expect("an event");
         let expected = format!("2 <A [result, {values}, {tag}, {}] ", tag + 1);

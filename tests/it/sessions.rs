@@ -239,13 +239,13 @@ fn a_client_reaches_its_own_session_only() {
          9: <bind <_>>}> #:[0 2]> 2>]
          [1 <A <'session/request' ':session' \"ada\" ':payload' [+ 1 2] ':tag' \"t\"> 3>]]",
     );
-    ada.expect("2 <A [result, [{data: 3, written: \"3\"}], \"t\", 1] 2>");
+    ada.expect("2 <A [result, [{data: 3, name: \"$1\", written: \"3\"}], \"t\", 1] 2>");
     // Another session does not begin, and its events are not shown.
     ada.send(
         "[[1 <A <'session/request' ':session' \"bob\" ':payload' [+ 1 2] ':tag' \"t\"> 4>]
           [1 <M <'session/request' ':session' \"ada\" ':payload' <text \"(define x 5) (* x x)\"> ':tag' \"u\">>]]",
     );
-    ada.expect("2 <A [result, [{data: 25, written: \"25\"}], \"u\", 2] 3>");
+    ada.expect("2 <A [result, [{data: 25, name: \"$2\", written: \"25\"}], \"u\", 2] 3>");
     // The session removes the events that the client has seen.
     ada.send("[[1 <M <'session/seen' ':session' \"ada\" ':number' 2>>]]");
     ada.expect("2 <R 2>");

@@ -9,6 +9,7 @@
 use super::unit::UnitExpander;
 use crate::core::{Core, CoreId, GlobalId, Lambda, LambdaId, VariableId};
 use crate::datum::{Datum, Name, Node};
+use crate::number::Number;
 use crate::syntax::binding::Binding;
 use crate::syntax::scope::Scope;
 use crate::syntax::{Identifier, Syntax};
@@ -67,6 +68,19 @@ impl UnitExpander<'_> {
     pub(crate) fn primitive_call(&mut self, name: &str, arguments: Vec<CoreId>, place: Syntax) -> CoreId {
         let procedure = self.node(Core::Primitive(Name::from(name)), place);
         self.node(Core::Call { procedure, arguments }, place)
+    }
+
+    /// Makes the call that an unbound name such as `$7` stands for, if this top level has such
+    /// names.
+    pub(super) fn numbered(&mut self, place: Syntax, identifier: Identifier) -> Option<Core> {
+        let procedure = self.module.numbered.clone()?;
+        let number = number_of(self.name_of(identifier).as_str())?;
+        let global = self.session.global(&procedure.library, &procedure.name);
+        let global = self.global_id(global);
+        let procedure = self.node(Core::Global(global), place);
+        let number = Datum::of(Node::Number(Number::Fixnum(number)));
+        let arguments = vec![self.node(Core::Constant(number), place)];
+        Some(Core::Call { procedure, arguments })
     }
 
     /// Makes a fresh scope for the names that a form binds.
@@ -134,4 +148,12 @@ impl UnitExpander<'_> {
     pub(crate) fn global_id(&mut self, global: u32) -> GlobalId {
         self.builder.global(global, &self.session.globals[global as usize])
     }
+}
+
+/// The number in a name such as `$7`.
+fn number_of(name: &str) -> Option<i64> {
+    let digits = name.strip_prefix('$')?;
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    // A longer one is the name of no value.
+    digits.parse().ok().filter(|number| is_number && *number < 1 << 40)
 }

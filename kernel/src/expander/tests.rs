@@ -6,6 +6,7 @@ mod forms;
 mod hygiene;
 mod libraries;
 mod limits;
+mod numbered;
 
 use std::collections::BTreeMap;
 

@@ -43,6 +43,15 @@ impl TopLevel {
     pub fn changes(&self) -> u64 {
         self.0.changes
     }
+
+    /// Lets unbound names such as `$7` stand for calls of a procedure with their number.
+    #[must_use]
+    pub fn with_numbered_names(self, procedure: GlobalName) -> Self {
+        Self(Module {
+            numbered: Some(procedure),
+            ..self.0
+        })
+    }
 }
 
 /// The numbers of the things in a session that may refer to syntax.

@@ -378,7 +378,10 @@ impl<'a> UnitExpander<'a> {
                 let name = self.name_of(identifier);
                 return Err(self.failure(syntax, DiagnosticKind::KeywordAsExpression { name }));
             }
-            None => Core::Global(self.unbound(syntax, identifier)),
+            None => match self.numbered(syntax, identifier) {
+                Some(call) => call,
+                None => Core::Global(self.unbound(syntax, identifier)),
+            },
         };
         let reference = self.node(core, syntax);
         Ok(self.limited(reference, binding, syntax))

@@ -134,8 +134,7 @@ fn in_library(path: &str, text: &str, name: &str) -> Option<Description> {
 #[must_use]
 pub fn in_text(text: &str, name: &str) -> Option<Description> {
     let (reading, _) = read_all(text, SourceId(0));
-    let mut forms = reading.forms.iter().rev();
-    let form = *forms.find(|form| defined(&reading, **form) == Some(name))?;
+    let form = last_definition(&reading, name)?;
     let (before, definition) = text.split_at_checked(reading.spans[form.0 as usize].start as usize)?;
     let above = before
         .lines()
@@ -154,6 +153,20 @@ pub fn in_text(text: &str, name: &str) -> Option<Description> {
         place: None,
         documentation,
     })
+}
+
+/// The line, from 1, where the last definition of a name in a text begins.
+#[must_use]
+pub fn line_in_text(text: &str, name: &str) -> Option<usize> {
+    let (reading, _) = read_all(text, SourceId(0));
+    let form = last_definition(&reading, name)?;
+    let before = text.get(..reading.spans[form.0 as usize].start as usize)?;
+    Some(before.matches('\n').count() + 1)
+}
+
+fn last_definition(reading: &Reading, name: &str) -> Option<NodeId> {
+    let mut forms = reading.forms.iter().rev();
+    forms.find(|form| defined(reading, **form) == Some(name)).copied()
 }
 
 /// The name that a form defines, if it is a definition.
@@ -261,7 +274,7 @@ pub(super) fn as_value(found: &[Description]) -> IOValue {
 
 #[cfg(test)]
 mod tests {
-    use super::{Description, in_library, in_text, originals};
+    use super::{Description, in_library, in_text, line_in_text, originals};
 
     fn check_text(text: &str, call: &str, documentation: &str) {
         let found = in_text(text, "f").map(|found| (found.call, found.documentation));
@@ -283,6 +296,8 @@ mod tests {
         check_text("; A number.\n(define f 5)", "f", "A number.");
         assert_eq!(in_text("(f 1) (define g 1)", "f"), None);
         assert_eq!(in_text("(define (f", "f"), None);
+        assert_eq!(line_in_text("(define f 1)\n\n  (define (f)\n 1)\n(f)", "f"), Some(3));
+        assert_eq!(line_in_text("(f)", "f"), None);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use duet_kernel::diagnostic::{Diagnostic, DiagnosticKind};
 use duet_kernel::expander::{
     Expander, LIMIT_EXPANSION_NODES, Libraries, LibraryName, SourceError, SourceText, TopLevel,
 };
+use duet_kernel::unit::GlobalName;
 use preserves::IOValue;
 
 use super::grants::covers;
@@ -72,6 +73,9 @@ impl TextLimits {
 /// The beginning of the text that stands for a sandbox; its number in the actor and its import sets
 /// follow. Import sets alone begin with a parenthesis.
 pub(super) const SANDBOX: &str = "sandbox ";
+
+/// The number of the sandbox that is an actor's mutable environment.
+const BOUND: &str = "0";
 
 /// A text that an actor received.
 #[derive(Clone, Debug, PartialEq)]
@@ -502,9 +506,13 @@ impl TextCompiler<'_> {
         let top = match sandbox {
             Some((number, imports)) => {
                 let name = format!("(sandbox {number})");
-                self.expander.sandbox(&name, imports, &mut libraries)
+                let top = self.expander.sandbox(&name, imports, &mut libraries);
+                if number == BOUND { top.map(with_values) } else { top }
             }
-            None if environment.is_empty() => self.expander.interactive_top_level(INTERACTION, &mut libraries),
+            None if environment.is_empty() => {
+                let top = self.expander.interactive_top_level(INTERACTION, &mut libraries);
+                top.map(with_values)
+            }
             None => self.expander.immutable_top_level(environment, &mut libraries),
         };
         top.map_err(Fault::Expand)
@@ -534,6 +542,14 @@ impl TextCompiler<'_> {
         loaded.push(number);
         Ok(loaded)
     }
+}
+
+/// Lets texts name the values that earlier texts had: `$7` is the seventh.
+fn with_values(top: TopLevel) -> TopLevel {
+    top.with_numbered_names(GlobalName {
+        library: Name::from("(duet internal eval)"),
+        name: Name::from("%kept-value"),
+    })
 }
 
 /// The sources of a run, for an actor with a manifest.

@@ -72,6 +72,8 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
         | Command::Quit
         | Command::Load(_)
         | Command::Reload
+        | Command::Edit(_)
+        | Command::Print(_)
         | Command::Answer(_)
         | Command::Apropos(_)
         | Command::Expand(_)

@@ -4,6 +4,7 @@
 //! It does not know the requests; the verbs do. Read next: `../prompt.rs`.
 
 use std::io;
+use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
 use duet_journal::Sequence;
@@ -14,7 +15,7 @@ use crate::journal::Journal;
 use crate::repl::command::{self as comma, Command};
 use crate::repl::complete::Names;
 use crate::repl::editor::Line;
-use crate::repl::prompt::{self, Evaluated, Prompt};
+use crate::repl::prompt::{self, Evaluated, Prompt, Rework};
 use crate::repl::session::perform_lent;
 use crate::repl::typist::{Typist, Wanted};
 use crate::terminal::Terminal;
@@ -61,6 +62,23 @@ impl Prompt for Guest<'_> {
         names.filter(|name| name.contains(word)).collect()
     }
 
+    fn last_loaded(&mut self) -> Result<Option<String>, CommandError> {
+        Ok(None)
+    }
+
+    fn limit_printed(
+        &mut self,
+        characters_max: Option<NonZeroU64>,
+        _: &mut Terminal,
+    ) -> Result<Evaluated, CommandError> {
+        self.characters_max = characters_max.map(|limit| usize::try_from(limit.get()).unwrap_or(usize::MAX));
+        Ok(Evaluated::Done)
+    }
+
+    fn edit(&mut self, _: Option<&str>) -> Result<Rework, CommandError> {
+        Err(CommandError::problem(OWNERS_ONLY))
+    }
+
     fn obey(mut self, command: Command, terminal: &mut Terminal) -> Result<(Self, Evaluated), CommandError> {
         #[expect(
             clippy::wildcard_enum_match_arm,
@@ -95,6 +113,8 @@ impl Prompt for Guest<'_> {
     }
 }
 
+const OWNERS_ONLY: &str = "a guest cannot do this; only the prompt that executes the run can";
+
 /// Has a request answered that only reads.
 fn consult(guest: &Guest<'_>, command: &Command, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
     let owner = guest.link.owner()?;
@@ -107,7 +127,7 @@ fn consult(guest: &Guest<'_>, command: &Command, terminal: &mut Terminal) -> Res
                  `,fork NAME` begins a branch here, on which this session goes on by itself"
             )
         } else {
-            "a guest cannot do this; only the prompt that executes the run can".to_owned()
+            OWNERS_ONLY.to_owned()
         });
         return Ok(Evaluated::Failed);
     };

@@ -16,7 +16,8 @@
 ;;; Bounds what this actor can evaluate from now on by what import sets provide: its mutable
 ;;; environment is a sandbox made of them, and other environments have a part of it.
 (define (%bound-evaluation! import-sets)
-  (let ((sandbox (apply make-sandbox import-sets)))
+  ;; The runtime lets the names of values, such as `$1`, be used in the sandbox with the number 0.
+  (let ((sandbox (%make-environment (%sandbox 0 (%allowed import-sets)))))
     (set! %import-sets-allowed import-sets)
     (set! %mutable-environment sandbox)
     sandbox))
@@ -144,7 +145,59 @@
            and begin case cond define define-syntax delay do else if lambda let let* let-syntax letrec letrec-syntax or
            quasiquote quote set! syntax-rules unquote unquote-splicing => ... _)))
 
-;;; Evaluates the input of a person and shows its values, except unspecified ones.
+;;; The number of values that stay named.
+(define %values-max 100)
+
+;;; The number of values that were named, and the newest of them: number n has place n modulo the
+;;; maximum. `#f` before the first.
+(define %values-count 0)
+(define %values-kept #f)
+
+;;; Names a value that a person has asked for; returns the name, a string. `$7` in the mutable
+;;; environment is the seventh value, until a hundred more have followed.
+(define (%keep-value! value)
+  (if (not %values-kept) (set! %values-kept (make-vector %values-max #f)))
+  (set! %values-count (+ %values-count 1))
+  (vector-set! %values-kept (remainder %values-count %values-max) value)
+  (%value-name %values-count))
+
+(define (%value-name number) (string-append "$" (number->string number)))
+
+;;; Returns the value with a number. The host calls this for a name such as `$7` that nothing binds.
+(define (%kept-value number)
+  (cond ((> number %values-count)
+         (%no-value number
+           (if (= %values-count 0)
+               "no value was shown at the prompt yet"
+               (string-append "the newest value is " (%value-name %values-count)))))
+        ((<= number (- %values-count %values-max))
+         (%no-value number
+           (string-append "of the values shown at the prompt, the newest "
+             (number->string %values-max) " keep their names; `define` keeps one for good")))
+        (else (vector-ref %values-kept (remainder number %values-max)))))
+
+(define (%no-value number why)
+  (raise
+    (%make-condition 'undefined-variable
+      (string-append (%value-name number) " is not defined: " why) '())))
+
+;;; Whether values are shown with their names, and the number of characters of a value that are
+;;; shown; `#f` shows all.
+(define %shows-names #f)
+(define %characters-max #f)
+
+;;; The number of characters of a value that a person sees at first, a few screens.
+(define %characters-for-a-person 8000)
+
+;;; Has values shown to a person at a terminal.
+(define (%face-a-person!)
+  (set! %shows-names #t)
+  (set! %characters-max %characters-for-a-person))
+
+;;; Has only so many characters of each value shown, or all for `#f`.
+(define (%limit-shown! characters-max) (set! %characters-max characters-max))
+
+;;; Evaluates the input of a person, and shows and names its values, except unspecified ones.
 (define (%interact procedures)
   (call-with-values
     (lambda () (%run procedures))
@@ -152,8 +205,30 @@
       (for-each
         (lambda (value)
           (if (not (eq? value (if #f #f)))
-              (begin
-                (write value (%console-port 1))
-                (newline (%console-port 1)))))
+              (%show-value value (%keep-value! value) (%console-port 1))))
         values)
       (%save-files))))
+
+(define (%show-value value name port)
+  (if %shows-names (write-string (string-append name " = ") port))
+  (if %characters-max
+      (%show-beginning (%written value) name port)
+      (write value port))
+  (newline port))
+
+(define (%written value)
+  (let ((port (open-output-string)))
+    (write value port)
+    (get-output-string port)))
+
+(define (%show-beginning text name port)
+  (let ((surplus (- (string-length text) %characters-max)))
+    (if (<= surplus 0)
+        (write-string text port)
+        (write-string
+          (string-append
+            (substring text 0 %characters-max)
+            "…\nand " (number->string surplus)
+            (if (= surplus 1) " more character" " more characters")
+            "; `(write " name ")` shows all of it, `,print` shows all of each value")
+          port))))

@@ -26,7 +26,8 @@
 ;;;> n)`, numbered from 1. The kinds are `output` with the text that the request wrote; `log` with a
 ;;;> line that `log!` shows, or that says that a handler of the main program has failed at what the
 ;;;> session said; `result` with a list of dictionaries, one for each value that is not
-;;;> unspecified, with its notation as `written` and, if the value is data, the value as `data`; and
+;;;> unspecified, with its notation as `written`, the name by which later texts of the session can use
+;;;> it as `name`, such as `$3`, and, if the value is data, the value as `data`; and
 ;;;> `error` with a record `(failure kind message irritants origin backtrace)`. The turn that failed
 ;;;> is undone, and the session goes on. `result` or `error` is the last event of a request. Output
 ;;;> without a request, such as a handler's, has the tag `#f`.

@@ -166,7 +166,7 @@
                   (else (eval payload environment))))))
       (lambda values (if failure (failed failure) (done values))))))
 
-;;; Describes each value that is not unspecified.
+;;; Describes and names each value that is not unspecified.
 (define (%described values)
   (let describe ((values values))
     (cond ((null? values) '())
@@ -174,6 +174,7 @@
           (else (cons (%description (car values)) (describe (cdr values)))))))
 
 (define (%description value)
-  (let ((description (dictionary 'written (with-output-to-string (lambda () (write value))))))
+  (let ((description
+          (dictionary 'written (with-output-to-string (lambda () (write value))) 'name (%keep-value! value))))
     (if (%data? value) (dictionary-set! description 'data value))
     description))

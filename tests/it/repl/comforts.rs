@@ -1,0 +1,106 @@
+//! Comforts of the prompt: names of values, long values, and definitions in an editor.
+//!
+//! INVARIANT: what a text is given a name for is in the run, so the past and a continued session
+//! have it too.
+//! Read next: `../repl.rs`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::Desk;
+
+#[test]
+fn a_value_that_was_shown_has_a_name() {
+    let desk = Desk::new(&[]);
+    desk.check(
+        "repl --name values",
+        "(iota 5)\n(define x 3)\n(car $1)\n(values 7 8)\n(list $3 $4)\n(define (f) $1)\n(f)\n(eval '$2)\n",
+        "(0 1 2 3 4)\n0\n7\n8\n(7 8)\n(0 1 2 3 4)\n0\n",
+    );
+    // A session that is continued has them, and the past has those of the past.
+    desk.check(
+        "repl values",
+        "$5\n,back\n,back 2\n(quote new)\n$6\n,fork other\n$6\n",
+        "(7 8)\nnew\nnew\nnew\n",
+    );
+    let past = desk.feed("eval values@4 $2", "");
+    assert_eq!(past.output, "0\n", "{}", past.errors);
+    desk.check_failure("repl values", "$99\n", "$99 is not defined: the newest value is $7");
+    // A text that fails names nothing, a name that is bound is what it is bound to, and a sandbox
+    // sees nothing of the session's.
+    let input = "(begin (display \"\") (car '()))\n1\n(define $1 'own)\n$1\n(let (($2 3)) $2)\n";
+    let said = desk.feed("repl --name own", input);
+    assert_eq!(said.output, "1\nown\n3\n", "{}", said.errors);
+    let input = "(import (duet sandbox))\n1\n(eval '$1 (make-sandbox '(scheme base)))\n";
+    desk.check_failure("repl --name boxed", input, "undefined-variable");
+    let numbers: String = (1..=101).map(|number| format!("{number}\n")).collect();
+    desk.check_failure(
+        "repl --name many",
+        &format!("{numbers}$1\n"),
+        "$1 is not defined: of the values shown at the prompt, the newest 100 keep their names",
+    );
+    let shown = desk.feed("repl many", "$2\n");
+    assert_eq!(shown.output, "2\n", "{}", shown.errors);
+}
+
+#[test]
+fn long_values_are_cut_where_the_person_wants() {
+    let desk = Desk::new(&[]);
+    let input = ",print 9\n(iota 5)\n(iota 6)\n(write $2)\n,print\n$2\n,print 5\n,back 3\n(iota 6)\n,print 1\n12\n";
+    desk.check(
+        "repl --name cut",
+        input,
+        "(0 1 2 3 …\nand 2 more characters; `(write $1)` shows all of it, `,print` shows all of each value\n\
+         (0 1 2 3 …\nand 4 more characters; `(write $2)` shows all of it, `,print` shows all of each value\n\
+         (0 1 2 3 4 5)(0 1 2 3 4 5)\n\
+         (0 1 2 3 …\nand 4 more characters; `(write $2)` shows all of it, `,print` shows all of each value\n\
+         1…\nand 1 more character; `(write $3)` shows all of it, `,print` shows all of each value\n",
+    );
+    // Nobody has typed the texts that limit, so they are no part of a script.
+    let script = desk.feed("repl cut --script", "");
+    assert_eq!(script.output, "(iota 5)\n(iota 6)\n12\n", "{}", script.errors);
+}
+
+#[test]
+fn a_definition_is_edited_where_it_stands_and_evaluated_again() {
+    let lines = ";;;> Doubles.\n(define (one) 1)\n\n(define (twice x) (* 2 x))\n";
+    let editor = "#!/bin/sh\necho \"$@\" >>told.txt\nfor file; do :; done\n\
+                  sed -i 's/(\\* 2 x)/(* 20 x)/; s/x 1)/x 7)/' \"$file\"\n";
+    let desk = Desk::new(&[("lib.scm", lines), ("vi", editor)]);
+    let editor = desk.0.path().join("vi");
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).expect("a program");
+    let feed = |words: &str, input: &str| desk.feed_with(words, input, &[("VISUAL", editor.as_os_str())]);
+    let input = "(define x 1)\n,edit\nx\n,load lib.scm\n(twice 4)\n,edit twice\n(twice 4)\n,edit x\n";
+    let said = feed("repl --name e", input);
+    assert_eq!(said.output, "7\n8\n80\n", "{}", said.errors);
+    assert!(
+        said.errors.contains("the text is as it was, so nothing is evaluated"),
+        "{}",
+        said.errors
+    );
+    let told = fs::read_to_string(desk.0.path().join("told.txt")).expect("it is there");
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(
+        lines[0].ends_with(".scm") && lines[1].starts_with("+4 ") && lines[1].ends_with("/lib.scm"),
+        "{told}"
+    );
+    // A session that is continued knows what it has loaded.
+    let said = feed("repl e", ",reload\n,describe twice\n,edit nothing\n");
+    assert_eq!(said.output, "(twice x)  in lib.scm, line 4\n", "{}", said.errors);
+    assert!(
+        said.errors
+            .contains("nothing that was typed or loaded here defines `nothing`"),
+        "{}",
+        said.errors
+    );
+    let left = fs::read_dir(desk.0.path().join(".duet")).expect("a folder");
+    assert_eq!(
+        left.filter_map(Result::ok)
+            .filter(|file| file.path().extension().is_some_and(|end| end == "scm"))
+            .count(),
+        0
+    );
+    let broken = desk.feed_with("repl e", ",edit\n", &[("VISUAL", OsStr::new("false"))]);
+    assert!(broken.errors.contains("the editor `false` failed"), "{}", broken.errors);
+}
