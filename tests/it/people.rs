@@ -251,3 +251,78 @@ fn the_journal_is_out_of_a_programs_reach() {
         assert_eq!(desk.duet(&format!("fsck {option}")).code, 0);
     }
 }
+
+/// A program that wants answers of a shape.
+const SHAPES: &str = r#"
+(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet agents))
+(define seats (ask-person "How many seats?" '(integer :min 1 :max 8) :tag "seats"))
+(define meal (ask-person "Which meal?" '(one-of soup fish)))
+(define sure (ask-person "Sure?" 'boolean))
+(define names (ask-person "For whom?" '(list string :min 1)))
+(define code (ask-person "Code?" '(string :pattern "^[A-Z]+$" :max 4)))
+(write (list seats meal sure names code))
+(newline)
+(write
+  (guard (refused ((eq? (condition-kind refused) 'invalid-answer) (condition-irritants refused)))
+    (ask-person "Once?" '(object (name string) (age integer :optional)) :attempts 2)))
+(newline)
+(register-entity! 'person person-entity)
+(spawn-entity! 'person :config '(editor (number :min 0)))
+(write (request 'editor "How long?"))
+"#;
+
+#[test]
+fn an_answer_that_has_not_the_shape_is_refused_with_the_reason_and_asked_for_again() {
+    let desk = Desk::new(&[("table.scm", SHAPES)]);
+    let mut line = "run table.scm";
+    let mut number = 0;
+    for (asked, answer) in [
+        ("How many seats? (a whole number from 1 to 8)", "many"),
+        (
+            "`many` does not fit: expected integer, found string. How many seats? (a whole number from 1 to 8)",
+            "9",
+        ),
+        (
+            "`9` does not fit: expected at most 8. How many seats? (a whole number from 1 to 8)",
+            "4",
+        ),
+        ("Which meal? [soup/fish]", "fi"),
+        ("Sure? [yes/no]", "yes"),
+        ("For whom? (JSON of the shape (list string :min 1))", "[\"Ada\", 7]"),
+        ("`[\"Ada\", 7]` does not fit: /1: expected string, found ", "[\"Ada"),
+        ("`[\"Ada` does not fit: ", "[\"Ada\"]"),
+        ("Code? (a text up to 4 characters like ^[A-Z]+$)", "ab"),
+        ("`ab` does not fit: ", "AB"),
+        (
+            "Once? (JSON of the shape (object (name string) (age integer :optional)))",
+            "{}",
+        ),
+        ("`{}` does not fit: ", "Ada"),
+        ("How long? (a number from 0 on)", "2.5"),
+    ] {
+        let said = if number == 0 {
+            desk.duet(line)
+        } else {
+            desk.with("answer table", line)
+        };
+        assert_eq!(said.code, 4, "{line}: {}{}", said.output, said.errors);
+        assert!(said.errors.contains(asked), "{asked}: {}", said.errors);
+        (line, number) = (answer, number + 1);
+    }
+    let said = desk.with("answer table", line);
+    assert_eq!(said.code, 0, "{}", said.errors);
+    assert!(said.output.ends_with("2.5"), "{}", said.output);
+    desk.check("replay table", 0, "identical: 16 turns\n");
+    // An answer beside the choices is refused at once.
+    let desk = Desk::new(&[(
+        "meal.scm",
+        "(import (duet agents)) (ask-person \"Which?\" '(one-of soup fish))",
+    )]);
+    assert_eq!(desk.duet("run meal.scm").code, 4);
+    let said = desk.duet("answer meal meat");
+    assert!(
+        said.errors.contains("`meat` is not one of: soup, fish"),
+        "{}",
+        said.errors
+    );
+}

@@ -5,29 +5,37 @@
 ;;; `<agent-worker kind name>` and answers requests to its name.
 
 ;;;> Sends a request to whoever answers to a name and returns the reply: `(request name payload
-;;;> [:timeout milliseconds])`. The name is any value, the payload what the dataspace can hold. If
-;;;> the procedure of the one who answers raises a condition, one with the same kind, message and
-;;;> irritants is raised here. Waits until there is somebody who answers; with `:timeout`, raises a
-;;;> condition of kind `timeout` after that time. If this facet stops, or the time is over, the work
-;;;> on the request is stopped.
+;;;> [:timeout milliseconds] [:heartbeat milliseconds])`. The name is any value, the payload what the
+;;;> dataspace can hold. If the procedure of the one who answers raises a condition, one with the same
+;;;> kind, message and irritants is raised here. Waits until there is somebody who answers; with
+;;;> `:timeout`, raises a condition of kind `timeout` after that time, and with `:heartbeat`, when the
+;;;> work on the request has not called its `current-heartbeat` for that time. If this facet stops, or
+;;;> the time is over, the work on the request is stopped.
 (define (request name payload . options)
-  (%check-options 'request options '(:timeout))
-  (let ((timeout (%option options :timeout #f)))
-    (define (exchange)
+  (%check-options 'request options '(:timeout :heartbeat))
+  (let ((timeout (%option options :timeout #f)) (heartbeat (%option options :heartbeat #f)))
+    (define (exchange id)
+      (assert! (record 'agent-request id name payload))
+      (record-fields (await (record 'agent-reply ':field 0 ':equals id))))
+    (define (heard-exchange)
       (let ((id (generate-request-id! 'request 'reply)))
-        (assert! (record 'agent-request id name payload))
-        (record-fields (await (record 'agent-reply ':field 0 ':equals id)))))
+        (if heartbeat
+            (%while-heard 'request id heartbeat (lambda () (exchange id))
+              (lambda () (%no-reply name "the work on it has not been heard of in time" heartbeat)))
+            (exchange id))))
+    (if heartbeat (%check-heartbeat 'request heartbeat))
     (let ((reply
             (if timeout
-                (call-with-timeout timeout exchange (lambda () (%no-reply name timeout)))
-                (race exchange))))
+                (call-with-timeout timeout heard-exchange
+                  (lambda () (%no-reply name "no reply came in time" timeout)))
+                (race heard-exchange))))
       (case (cadr reply)
         ((done) (caddr reply))
         ((nothing) (if #f #f))
         (else (raise (apply %make-condition (caddr reply))))))))
 
-(define (%no-reply name timeout)
-  (raise (%make-condition 'timeout "request: no reply came in time" (list name timeout))))
+(define (%no-reply name why milliseconds)
+  (raise (%make-condition 'timeout (string-append "request: " why) (list name milliseconds))))
 
 ;;;> Answers requests to a name: calls `procedure` with the payload of each and replies with its
 ;;;> value, if it has one: `(reply-to name procedure)`. Requests are answered at the same time, each
@@ -44,7 +52,8 @@
             ((added)
              (dictionary-set! active id
                (%start-strand home (%request-name name) '()
-                 (lambda () (procedure (cadr captures)))
+                 (lambda ()
+                   (parameterize ((%heartbeat (lambda () (%beat! id)))) (procedure (cadr captures))))
                  (lambda (state content) (%reply! id state content)))))
             ((removed)
              (let ((facet (dictionary-ref active id #f)))

@@ -32,6 +32,11 @@
     (reply-to name (lambda (payload) (call-tool name tool payload)))))
 
 ;;;> Answers requests by asking the person; the payload of a request is a question as for
-;;;> `user-input`. The configuration is the name that answers.
-(define (person-entity name)
-  (reply-to name (lambda (question) (await (user-input :prompt question)))))
+;;;> `user-input`. The configuration is the name that answers, or a list of the name and the shape of
+;;;> the answers, as for `ask-person`; then the questions are strings.
+(define (person-entity configuration)
+  (if (and (list? configuration) (= (length configuration) 2))
+      (let ((shape (cadr configuration)))
+        (shape->schema shape)
+        (reply-to (car configuration) (lambda (question) (ask-person question shape))))
+      (reply-to configuration (lambda (question) (await (user-input :prompt question))))))
