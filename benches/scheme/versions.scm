@@ -1,4 +1,4 @@
-;; Allocation of what lives long: versions of a balanced search tree, of which the last hundred stay.
+;; Allocation of what lives long: versions of a balanced search tree; the last hundred stay.
 (import (scheme base) (scheme write))
 
 ;; A node is a vector of key, height, left and right part; the empty tree is #f.

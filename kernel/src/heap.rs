@@ -76,8 +76,9 @@ use undo::{SavedPages, Turn};
 pub struct Limits {
     /// The maximum size of the objects in bytes, uncollected garbage included. The process holds up
     /// to twice as much while a collection runs, while a turn that ran a major collection is open,
-    /// and between the collections of a busy heap, there at most 32 megabytes more. After memory ran out in a turn, the rest of that turn may take up to two further
-    /// megabytes, because handlers need memory too.
+    /// and between the collections of a busy heap, there at most 32 megabytes more. After memory
+    /// ran out in a turn, the rest of that turn may take up to two further megabytes, because
+    /// handlers need memory too.
     pub bytes_max: usize,
 }
 

@@ -78,8 +78,8 @@ impl Heap {
         (length + length / 2).min(self.words_allowed().max(length))
     }
 
-    /// Room for the copy of a major collection: that of the last one if all words fit, because fresh
-    /// memory costs as much as the copying.
+    /// Room for the copy of a major collection: that of the last one if all words fit, because
+    /// fresh memory costs as much as the copying.
     pub(super) fn take_room_for_copy(&mut self) -> Vec<u64> {
         let room = std::mem::take(&mut self.survivors);
         let needed = self.top + WORDS_INITIAL;
@@ -127,8 +127,8 @@ impl Heap {
         let mut length = top + WORDS_INITIAL.min(self.words_max.saturating_sub(top));
         if self.pace.has_room() {
             kept = kept.max(BUSY_ROOM_WORDS_MAX);
-            // Not more than the limit, even where more is allowed: what a step needs at most must be
-            // free if it finds at once what it needs.
+            // Not more than the limit, even where more is allowed: what a step needs at most must
+            // be free if it finds at once what it needs.
             length = length.max(self.words.len().min(self.words_max).min(kept));
         }
         self.words.truncate(length);
