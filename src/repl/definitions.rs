@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use duet_journal::Sequence;
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Node, NodeId, SourceId};
+use duet_runtime::driver::Attached;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure::file_line;
 use duet_runtime::record::Body;
@@ -57,21 +58,13 @@ impl Live {
                 continue;
             }
             for event in turn.events.iter().rev() {
-                let found = match event {
-                    Event::Evaluate { text, sources } => match (loaded(text), answer.take()) {
-                        (Some(path), Some(content)) => in_file(&path, &content, name),
-                        _ => typed(text, name).or_else(|| {
-                            let found = sources.iter().find_map(|source| in_text(&source.text, name));
-                            found.map(|description| Definition {
-                                description,
-                                place: DefinitionPlace::Library,
-                            })
-                        }),
-                    },
-                    event => {
-                        answer = piece(event, &answer).or(answer);
-                        None
-                    }
+                let Event::Evaluate { text, sources } = event else {
+                    answer = piece(event, &answer).or(answer);
+                    continue;
+                };
+                let found = match (loaded(text), answer.take()) {
+                    (Some(path), Some(content)) => in_file(&path, &content, name),
+                    (Some(_) | None, _) => typed(text, name).or_else(|| imported(sources, name)),
                 };
                 if found.is_some() {
                     return Ok(found);
@@ -191,6 +184,14 @@ fn in_file(path: &str, content: &str, name: &str) -> Option<Definition> {
             path: path.to_owned(),
             line,
         },
+    })
+}
+
+fn imported(sources: &[Attached], name: &str) -> Option<Definition> {
+    let description = sources.iter().find_map(|source| in_text(&source.text, name))?;
+    Some(Definition {
+        description,
+        place: DefinitionPlace::Library,
     })
 }
 

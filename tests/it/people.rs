@@ -283,7 +283,7 @@ fn an_answer_that_has_not_the_shape_is_refused_with_the_reason_and_asked_for_aga
             "9",
         ),
         (
-            "`9` does not fit: expected at most 8. How many seats? (a whole number from 1 to 8)",
+            "`9` does not fit: expected at most 8, found 9. How many seats? (a whole number from 1 to 8)",
             "4",
         ),
         ("Which meal? [soup/fish]", "fi"),
@@ -312,7 +312,7 @@ fn an_answer_that_has_not_the_shape_is_refused_with_the_reason_and_asked_for_aga
     let said = desk.with("answer table", line);
     assert_eq!(said.code, 0, "{}", said.errors);
     assert!(said.output.ends_with("2.5"), "{}", said.output);
-    desk.check("replay table", 0, "identical: 16 turns\n");
+    desk.check("replay table", 0, "identical: 19 turns\n");
     // An answer beside the choices is refused at once.
     let desk = Desk::new(&[(
         "meal.scm",
