@@ -15,7 +15,7 @@ use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
 use duet_runtime::gate::payload::as_json as value_as_json;
-use duet_runtime::history::alignment::{Alignment, align};
+use duet_runtime::history::alignment::{Alignment, align, recorded_ledgers};
 use duet_runtime::history::parting::{Parting, part};
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::label_of;
@@ -122,12 +122,10 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
             texts: texts::apart(look.store, [&left, &right])?,
         }));
     }
-    let parting = part(
-        (&left.source(look.store), left.at()),
-        (&right.source(look.store), right.at()),
-    )?;
-    let ledger = |place: &Place| place.source(look.store).recorded_ledger(place.at());
-    let ledgers = [ledger(&left)?, ledger(&right)?];
+    let sources = [&left, &right].map(|place| place.source(look.store));
+    let [one, other] = [(&sources[0], left.at()), (&sources[1], right.at())];
+    let parting = part(one, other)?;
+    let ledgers = recorded_ledgers(one, other, parting.shared)?;
     let sides = [
         see(&look, &left, (&parting, &ledgers[0]))?,
         see(&look, &right, (&parting, &ledgers[1]))?,

@@ -5,6 +5,7 @@
 //! Read next: `../record/key.rs`.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use duet_journal::Sequence;
 use preserves::IOValue;
@@ -51,25 +52,39 @@ pub struct Alignment {
     pub right: Vec<Answered>,
 }
 
-impl Source<'_> {
-    /// Lists what the branch has asked, heard and shown up to turn `at`, by its records, without
-    /// the places of requests.
-    ///
-    /// # Errors
-    /// [`RunError`] if a record cannot be read.
-    pub fn recorded_ledger(&self, at: Sequence) -> Result<Ledger, RunError> {
-        let mut ledger = Ledger::new(self.run.as_str());
-        let mut next = 1;
-        while next <= at.number() {
-            let end = (at.number() + 1).min(next + PORTION);
-            for record in self.read(Sequence::new(next).map_err(|_| RunError::Full)?, end)? {
-                let record = record?;
-                ledger.note(record.header().sequence, &decode_turn(&record)?, &[]);
-            }
-            next = end;
-        }
-        Ok(ledger)
+/// Lists what two branches have asked, heard and shown, each up to a turn, by their records, and
+/// without the places of requests. The turns up to the newest `shared` one are read once for both.
+///
+/// # Errors
+/// [`RunError`] if a record cannot be read.
+pub fn recorded_ledgers(
+    left: (&Source<'_>, Sequence),
+    right: (&Source<'_>, Sequence),
+    shared: Option<Sequence>,
+) -> Result<[Ledger; 2], RunError> {
+    let mut one = Ledger::new(left.0.run.as_str());
+    let (mut other, mut next) = (Ledger::new(right.0.run.as_str()), 1);
+    if let Some(shared) = shared {
+        note_turns(&mut one, left.0, 1..shared.number() + 1)?;
+        (other, next) = (one.clone(), shared.number() + 1);
     }
+    note_turns(&mut one, left.0, next..left.1.number() + 1)?;
+    note_turns(&mut other, right.0, next..right.1.number() + 1)?;
+    Ok([one, other])
+}
+
+/// Notes the turns of a branch at some positions.
+fn note_turns(ledger: &mut Ledger, source: &Source<'_>, positions: Range<u64>) -> Result<(), RunError> {
+    let mut next = positions.start;
+    while next < positions.end {
+        let end = positions.end.min(next + PORTION);
+        for record in source.read(Sequence::new(next).map_err(|_| RunError::Full)?, end)? {
+            let record = record?;
+            ledger.note(record.header().sequence, &decode_turn(&record)?, &[]);
+        }
+        next = end;
+    }
+    Ok(())
 }
 
 /// Aligns the requests of two ledgers.

@@ -21,6 +21,7 @@ use crate::run::{initial_state, snapshot};
 use crate::state::RunState;
 use crate::state::draft::{Draft, Lineage};
 use crate::state::event::Event;
+use crate::state::patches::Patched;
 use crate::state::refusal::Refusal;
 use crate::state::request::Question;
 
@@ -145,6 +146,11 @@ impl Shadow {
     /// Returns the current facts, in the order of Preserves.
     pub fn facts(&self) -> Vec<preserves::IOValue> {
         self.state.dataspace.facts().into_iter().map(|(fact, _)| fact).collect()
+    }
+
+    /// Returns the changed texts that the run has taken on, the oldest first.
+    pub fn patches(&self) -> &[Patched] {
+        &self.state.patches
     }
 
     /// Returns the record of the shadow's newest turn.

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use duet_journal::{Blob, BlobHash, Sequence, Store};
+use duet_runtime::history::shadow::Shadow;
 use duet_runtime::run::source::genesis;
 use duet_runtime::scheme;
-use duet_runtime::state::event::Event;
 use schemars::JsonSchema;
 use serde::Serialize;
 use similar::TextDiff;
@@ -18,7 +18,6 @@ use super::definitions::Definitions;
 
 use crate::error::CommandError;
 use crate::journal::Place;
-use crate::records::turns;
 use crate::session::record_at;
 
 /// The lines around a difference that are shown.
@@ -96,15 +95,11 @@ pub(super) fn apart(store: &dyn Store, places: [&Place; 2]) -> Result<Vec<TextAp
 fn executed(store: &dyn Store, place: &Place) -> Result<Executed, CommandError> {
     let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let (mut program, mut given) = (genesis.program, BTreeMap::new());
-    for turn in turns(store, (&place.run, &place.branch), (Sequence::FIRST, place.at())) {
-        for event in turn?.events {
-            if let Event::Patched { text } = event {
-                for text in text.texts {
-                    given.insert(Blob::new(text.as_bytes().to_vec())?.hash(), text);
-                }
-                program = text.program;
-            }
+    for patched in Shadow::at(&place.source(store), place.at())?.patches() {
+        for text in &patched.text.texts {
+            given.insert(Blob::new(text.as_bytes().to_vec())?.hash(), text.clone());
         }
+        program = patched.text.program.clone();
     }
     Ok(Executed {
         named: scheme::texts(&program).unwrap_or_default(),
