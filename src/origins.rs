@@ -5,6 +5,8 @@
 //! them, so the turn that drew a number is found by bisection, however long the branch is. Where
 //! the numbers are too far apart for that, the origin stays unknown, unless the search is
 //! [thorough](Origins::thorough).
+//! Who asks for many origins of a branch that is not too long has all its records read once, as
+//! soon as the bisections have cost as much.
 //! It keeps words, not payloads, because a payload may be large.
 //! Read next: `turn/line.rs`.
 
@@ -54,6 +56,12 @@ const PROBED: u64 = 8;
 /// numbers, a bisection has nothing to go by and would read half of a long branch.
 const READ_IN_VAIN_MAX: u64 = 4_096;
 
+/// The maximum number of turns that are read at once, because what they ask for stays in memory.
+const LEARNED_MAX: u64 = 100_000;
+
+/// The number of turns that are in memory while they are learned.
+const LEARNED_AT_ONCE: usize = 64;
+
 /// The requests and actors of one branch, as far as they are known.
 pub(crate) struct Origins<'a> {
     source: Source<'a>,
@@ -63,9 +71,13 @@ pub(crate) struct Origins<'a> {
     paths: Option<ActorPaths>,
     /// The names of fibers, as far as they have one.
     names: BTreeMap<FiberId, Option<String>>,
-    /// The fiber of each wait; none if the turn that began it cannot be found.
-    waits: BTreeMap<WaitId, Option<FiberId>>,
+    /// The fiber of each wait, and the turn that began it; none if that turn cannot be found.
+    waits: BTreeMap<WaitId, Option<(FiberId, Sequence)>>,
     has_read_beginning: bool,
+    /// The newest of the turns that were all learned; 0 at the beginning.
+    learned: u64,
+    /// How many records were read to find origins.
+    looked: Cell<u64>,
     /// How many more records bisections may read in vain.
     may_read_in_vain: Cell<u64>,
 }
@@ -88,6 +100,8 @@ impl<'a> Origins<'a> {
             names: BTreeMap::new(),
             waits: BTreeMap::new(),
             has_read_beginning: false,
+            learned: 0,
+            looked: Cell::new(0),
             may_read_in_vain: Cell::new(READ_IN_VAIN_MAX),
         }
     }
@@ -135,7 +149,7 @@ impl<'a> Origins<'a> {
                 return;
             }
             Action::Wait(wait) => {
-                self.waits.insert(wait.wait, Some(wait.fiber));
+                self.waits.insert(wait.wait, Some((wait.fiber, at)));
                 return;
             }
             _ => return,
@@ -215,7 +229,7 @@ impl<'a> Origins<'a> {
         let is_known = |known: &Self, number| known.waits.contains_key(&WaitId(number));
         self.find(wait.0, at, &wait_of, is_known)?;
         match *self.waits.entry(wait).or_insert(None) {
-            Some(fiber) => self.name(fiber, at),
+            Some((fiber, _)) => self.name(fiber, at),
             None => Ok(None),
         }
     }
@@ -234,7 +248,11 @@ impl<'a> Origins<'a> {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub(crate) fn waits_since(&self, wait: WaitId, before: Sequence) -> Result<Option<Sequence>, CommandError> {
+    pub(crate) fn waits_since(&mut self, wait: WaitId, before: Sequence) -> Result<Option<Sequence>, CommandError> {
+        self.learn_all(before)?;
+        if let Some(Some((_, at))) = self.waits.get(&wait) {
+            return Ok(Some(*at));
+        }
         Ok(self.drawer(wait.0, before, &wait_of)?.map(|(at, _)| at))
     }
 
@@ -250,7 +268,8 @@ impl<'a> Origins<'a> {
             return Ok(());
         }
         self.learn_beginning(before)?;
-        if is_known(self, number) {
+        self.learn_all(before)?;
+        if is_known(self, number) || before.number() <= self.learned {
             return Ok(());
         }
         if let Some((at, turn)) = self.drawer(number, before, kind)? {
@@ -272,6 +291,28 @@ impl<'a> Origins<'a> {
         for (at, turn) in &turns {
             self.learn(turn, *at);
         }
+        Ok(())
+    }
+
+    /// Learns from all turns up to one, if the bisections have read as many records already.
+    fn learn_all(&mut self, before: Sequence) -> Result<(), CommandError> {
+        let left = before.number().saturating_sub(self.learned);
+        if left == 0 || before.number() > LEARNED_MAX || self.looked.get() < left {
+            return Ok(());
+        }
+        for first in (self.learned + 1..=before.number()).step_by(LEARNED_AT_ONCE) {
+            let mut turns = Vec::new();
+            let last = before.number().min(first + LEARNED_AT_ONCE as u64 - 1);
+            self.look(first..=last, &mut |at, turn| {
+                turns.push((at, turn));
+                true
+            })?;
+            for (at, turn) in &turns {
+                self.learn(turn, *at);
+            }
+        }
+        self.learned = before.number();
+        self.looked.set(0);
         Ok(())
     }
 
@@ -339,6 +380,7 @@ impl<'a> Origins<'a> {
                 return Ok(());
             }
             for record in records {
+                self.looked.set(self.looked.get() + 1);
                 let record = opener.open(record)?;
                 if let Body::Turn(turn) = turn::body(&record)?
                     && !take(record.header().sequence, turn)
