@@ -316,7 +316,7 @@ fn an_answer_that_has_not_the_shape_is_refused_with_the_reason_and_asked_for_aga
     // An answer beside the choices is refused at once.
     let desk = Desk::new(&[(
         "meal.scm",
-        "(import (duet agents)) (ask-person \"Which?\" '(one-of soup fish))",
+        "(import (scheme base) (duet agents)) (ask-person \"Which?\" '(one-of soup fish))",
     )]);
     assert_eq!(desk.duet("run meal.scm").code, 4);
     let said = desk.duet("answer meal meat");
