@@ -196,7 +196,10 @@ fn find(name: &str) -> Option<&'static Row> {
 
 /// Executes a command line, and shows the error if there is one.
 pub(crate) fn dispatch(words: Vec<OsString>, terminal: &mut Terminal) -> ExitCode {
-    dispatch_command(words, terminal).unwrap_or_else(|error| tell(error, terminal))
+    let done = dispatch_command(words, terminal);
+    let paged = terminal.end_paging();
+    let done = done.and_then(|code| paged.map(|()| code));
+    done.unwrap_or_else(|error| tell(error, terminal))
 }
 
 /// Shows an error; returns its exit code.

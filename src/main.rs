@@ -36,6 +36,7 @@ mod migrate;
 mod moves;
 mod native;
 mod origins;
+mod pager;
 mod policy;
 mod porter;
 mod preload;

@@ -14,6 +14,7 @@ use duet_runtime::driver::Stream;
 use rustix::termios::tcgetwinsize;
 
 use crate::error::CommandError;
+use crate::pager::{Pager, Taken};
 use crate::repl::screen::Screen;
 use crate::saying::{Saying, Speaker};
 use crate::verb::Errand;
@@ -35,6 +36,15 @@ pub(crate) struct Terminal {
     pub(crate) screen: Option<Arc<Screen>>,
     /// The messages so far, if they are kept in place of being shown.
     pub(crate) kept: Option<String>,
+    /// Whether a person may read data through a pager, which begins with the first data.
+    is_paged: bool,
+    pager: Option<Paging>,
+}
+
+/// A pager, and the messages that wait for its end.
+struct Paging {
+    pager: Pager,
+    messages: Vec<Text>,
 }
 
 /// The task of a process.
@@ -63,6 +73,8 @@ impl Terminal {
             task: Task::Words(Vec::new()),
             screen: None,
             kept: None,
+            is_paged: false,
+            pager: None,
         }
     }
 
@@ -100,9 +112,43 @@ impl Terminal {
             screen.write(Stream::Output, &text)?;
             return Ok(screen.flush()?);
         }
+        if std::mem::take(&mut self.is_paged) {
+            self.pager = Pager::begin().map(|pager| Paging {
+                pager,
+                messages: Vec::new(),
+            });
+        }
+        if let Some(Paging { pager, .. }) = &mut self.pager {
+            return match pager.write(text.as_str().as_bytes())? {
+                Taken::Yes => Ok(()),
+                Taken::Enough => Err(CommandError::OutputClosed),
+            };
+        }
         let mut output = io::stdout().lock();
         output.write_all(text.as_str().as_bytes())?;
         Ok(output.flush()?)
+    }
+
+    /// Gives data to a pager from now on, if a person reads it at a terminal.
+    pub(crate) fn page(&mut self) {
+        self.is_paged = self.screen.is_none() && self.kept.is_none() && self.pager.is_none();
+    }
+
+    /// Waits until the person has ended the pager, and shows the messages that waited for it.
+    ///
+    /// # Errors
+    /// If the terminal takes nothing any more.
+    pub(crate) fn end_paging(&mut self) -> Result<(), CommandError> {
+        let Some(Paging { pager, messages }) = self.pager.take() else {
+            return Ok(());
+        };
+        let ended = pager.end();
+        // Whoever closed standard error does not want to know.
+        let mut error = io::stderr().lock();
+        let _ = messages
+            .iter()
+            .try_for_each(|text| error.write_all(text.as_str().as_bytes()));
+        Ok(ended?)
     }
 
     /// Writes a value as JSON, on a line of its own.
@@ -126,6 +172,10 @@ impl Terminal {
                 .end_line()
                 .and_then(|()| screen.write(Stream::Error, &text))
                 .and_then(|()| screen.flush());
+            return;
+        }
+        if let Some(Paging { messages, .. }) = &mut self.pager {
+            messages.push(text);
             return;
         }
         let mut error = io::stderr().lock();

@@ -166,10 +166,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 impl Job {
     /// Executes the branch until it is stopped, and says once that clients can come.
     fn execute(self, epoch: Epoch, ready: &Sender<Result<Host, String>>) {
-        let mut terminal = Terminal {
-            screen: self.options.screen.clone(),
-            ..Terminal::standard()
-        };
+        let mut terminal = Terminal::standard();
+        terminal.screen.clone_from(&self.options.screen);
         if let Err(error) = self.go_on(epoch, ready, &mut terminal)
             && ready.send(Err(error.first_line())).is_err()
         {

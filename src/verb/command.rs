@@ -48,6 +48,18 @@ struct Sight {
     follow: bool,
 }
 
+/// The verbs whose reports a person reads through a pager.
+const PAGED: [&str; 5] = ["log", "show", "transcript", "diff", "why"];
+
+/// How a person reads a long report.
+#[derive(Debug, clap::Args)]
+struct Reading {
+    /// Shows everything at once on a terminal too; DUET_PAGER or PAGER names the pager, else it is
+    /// `less`.
+    #[arg(long)]
+    no_pager: bool,
+}
+
 /// When lines have colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Colour {
@@ -65,6 +77,11 @@ pub(crate) fn augment(name: &str, command: Command) -> Command {
     let long = command.get_long_about().cloned().unwrap_or_else(|| about.clone());
     let command = if row.is_long {
         Sight::augment_args(command)
+    } else {
+        command
+    };
+    let command = if PAGED.contains(&name) {
+        Reading::augment_args(command)
     } else {
         command
     };
@@ -96,6 +113,10 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
         Journal::from_arg_matches(matches)?
     };
     let mut view = terminal.view();
+    let is_followed = row.is_long && Sight::from_arg_matches(matches)?.follow;
+    if PAGED.contains(&name) && !is_json && !is_followed && !Reading::from_arg_matches(matches)?.no_pager {
+        terminal.page();
+    }
     let mut project = Project::of(&journal).on(terminal);
     let mut is_following = false;
     if row.is_long {

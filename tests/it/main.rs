@@ -75,6 +75,7 @@ mod owners;
 mod patch;
 mod own_names;
 mod pages;
+mod paging;
 mod people;
 mod planted;
 mod policy;

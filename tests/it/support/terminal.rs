@@ -46,6 +46,10 @@ impl Terminal {
             let end = OpenOptions::new().read(true).write(true).open(name);
             Stdio::from(end.expect("it can be opened"))
         };
+        // A test that wants a pager says so.
+        if command.get_envs().all(|(name, _)| name != "DUET_PAGER") {
+            command.env("DUET_PAGER", "");
+        }
         let process = command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
         Self {
             process: process.spawn().expect("it starts"),
