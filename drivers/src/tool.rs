@@ -167,14 +167,24 @@ impl Registry {
         let found = self.tools.get(name);
         let found = found.or_else(|| families.find_map(|family| self.tools.get(&family)));
         found.ok_or_else(|| {
-            let known: Vec<&str> = self.tools.keys().map(String::as_str).collect();
-            let known = if known.is_empty() {
-                "there are none".to_owned()
-            } else {
-                format!("there are {}", known.join(", "))
+            let family = name.rfind('/').map_or("", |end| &name[..=end]);
+            let (family, known) = match self.family(family) {
+                none if none.is_empty() => ("", self.family("")),
+                known => (family, known),
+            };
+            let known = match (known.is_empty(), family) {
+                (true, _) => "there are none".to_owned(),
+                (false, "") => format!("there are {}", known.join(", ")),
+                (false, family) => format!("of {family}* there are {}", known.join(", ")),
             };
             failure::Kind::NoSuchTool.because(format!("no tool is called `{name}`; {known}"))
         })
+    }
+
+    /// The names of the tools that begin so.
+    fn family(&self, beginning: &str) -> Vec<&str> {
+        let names = self.tools.keys().map(String::as_str);
+        names.filter(|name| name.starts_with(beginning)).collect()
     }
 
     /// Returns the names of the tools whose descriptions satisfy `is_wanted`.

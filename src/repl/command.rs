@@ -5,6 +5,7 @@
 //! It executes nothing and does not read data; addresses, names and expressions stay text.
 //! Read next: `complete.rs`.
 
+mod help;
 mod request;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use duet_kernel::datum::lexer::Extent;
 
 use crate::similar::similar;
 
+pub(crate) use help::help;
 pub(crate) use request::request;
 
 /// A command to the session.
@@ -89,6 +91,8 @@ pub(crate) enum Command {
     Answer(String),
     /// Show a turn, or the last one.
     Show(Option<String>),
+    /// Show where computations stand, now or at a turn.
+    Frames(Option<String>),
 }
 
 /// The operands of a command, and the command that they make.
@@ -177,6 +181,8 @@ commands! {
     "answer" "[REQUEST] TEXT" Operands::Text(Command::Answer),
         "answer the oldest open question, or the one with this number or tag";
     "show" "[TURN]" Operands::OptionalWord(Command::Show), "show the last turn, or another, in full";
+    "frames" "[TURN]" Operands::OptionalWord(Command::Frames),
+        "show where computations stand, and their variables, now or at a turn";
 }
 
 impl fmt::Display for Row {
@@ -344,23 +350,6 @@ fn parameters(name: &str) -> &'static str {
     find(name).map_or("", |row| row.parameters)
 }
 
-/// Lists the commands, or explains the one that is named with or without its comma.
-///
-/// # Errors
-/// [`CommaError::Unknown`].
-pub(crate) fn help(name: Option<&str>) -> Result<String, CommaError> {
-    let Some(name) = name else {
-        let width = TABLE.iter().map(|row| row.to_string().len()).max().unwrap_or_default();
-        return Ok(TABLE
-            .iter()
-            .map(|row| format!("{:width$}  {}\n", row.to_string(), row.summary))
-            .collect());
-    };
-    let name = name.strip_prefix(',').unwrap_or(name);
-    let row = find(name).ok_or_else(|| unknown(name))?;
-    Ok(format!("{row}\n  {}\n", row.summary))
-}
-
 /// Advice for a text that is nothing but the name of a comma command, which beginners type without
 /// its comma.
 pub(crate) fn advice_for_bare(text: &str) -> Option<String> {
@@ -439,6 +428,8 @@ mod tests {
             (",answer 5 yes, do", Command::Answer(text("5 yes, do"))),
             (",show", Command::Show(None)),
             (",show 4", Command::Show(Some(text("4")))),
+            (",frames", Command::Frames(None)),
+            (",frames 4", Command::Frames(Some(text("4")))),
         ] {
             assert_eq!(read(line), Some(Ok(expected)), "{line}");
         }
@@ -501,28 +492,6 @@ mod tests {
                 (error.to_string().as_str(), error.advice().as_str()),
                 (problem, advice),
                 "{line}"
-            );
-        }
-    }
-
-    #[test]
-    fn help_shows_every_row() {
-        let all = help(None).expect("it lists");
-        assert_eq!(all.lines().count(), TABLE.len());
-        assert!(
-            all.contains(",back [N]                  take back the last text, or the last N\n"),
-            "{all}"
-        );
-        let one = help(Some(",fork")).expect("it is known");
-        assert_eq!(one, ",fork NAME\n  begin a branch here and go on in it\n");
-        assert_eq!(
-            help(Some("forl")).expect_err("it is unknown").advice(),
-            "did you mean `,fork`?"
-        );
-        for row in TABLE {
-            assert!(
-                row.summary.starts_with(char::is_lowercase) && !row.summary.ends_with('.'),
-                "{row}"
             );
         }
     }

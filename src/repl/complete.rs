@@ -211,9 +211,9 @@ pub(super) mod tests {
             (":c", 2, ""),
             ("#\\c", 3, ""),
             ("|c", 2, ""),
-            (",f", 1, "fork facts"),
+            (",f", 1, "fork facts frames"),
             (",describe c", 10, "car cdr"),
-            (",help f", 6, "fork facts"),
+            (",help f", 6, "fork facts frames"),
             (",time (c", 7, "car cdr"),
         ] {
             let (at, found) = names.completions(text);

@@ -82,7 +82,8 @@ pub(super) fn obey(
         | Command::Replay
         | Command::Waits
         | Command::Explain(_)
-        | Command::Show(_) => {
+        | Command::Show(_)
+        | Command::Frames(_) => {
             if let Some(request) = comma::request(&command, &live.address()) {
                 live = match after(&command) {
                     Some(after) => moved(live, &request, &after, terminal)?,

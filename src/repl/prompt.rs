@@ -273,7 +273,7 @@ fn obey<P: Prompt>(
             Evaluated::Failed
         }
         Ok(Command::Help(name)) => {
-            match comma::help(name.as_deref()) {
+            match comma::help(name.as_deref(), terminal.view().columns) {
                 Ok(help) => terminal.data(&help)?,
                 Err(error) => terminal.message(wrong(error)),
             }

@@ -7,7 +7,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use super::Command;
 use crate::command::{amend, describe, eval, fork, goto, merge, patch, redo, replay, restart, resume, undo};
-use crate::verb::{Request, branches, diff, explain, facts, log, show, waits, when, why};
+use crate::verb::{Request, branches, diff, explain, facts, frames, log, show, waits, when, why};
 
 /// The number of turns that `,log` lists.
 const LOGGED: u64 = 20;
@@ -19,23 +19,21 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
     let turn = |turn: &str| format!("{place}@{}", turn.trim_start_matches('@'));
     let at = |word: &str| Some(turn(word));
     Some(match command {
-        Command::Log(count) => log::Request {
-            address: here(),
-            limit: NonZeroUsize::new(usize::try_from(count.map_or(LOGGED, NonZeroU64::get)).unwrap_or(usize::MAX)),
-            ..log::Request::default()
-        }
-        .into(),
-        Command::Facts(pattern) => facts::Request {
-            address: here(),
-            pattern: pattern.clone(),
-            ..facts::Request::default()
-        }
-        .into(),
+        Command::Log(count) => filled(|request: &mut log::Request| {
+            let limit = usize::try_from(count.map_or(LOGGED, NonZeroU64::get)).unwrap_or(usize::MAX);
+            (request.address, request.limit) = (here(), NonZeroUsize::new(limit));
+        }),
+        Command::Facts(pattern) => filled(|request: &mut facts::Request| {
+            (request.address, request.pattern) = (here(), pattern.clone());
+        }),
         Command::Waits => filled(|request: &mut waits::Request| request.address = here()),
         Command::Show(turn) => show::Request {
             address: turn.as_deref().map_or_else(here, at),
         }
         .into(),
+        Command::Frames(turn) => filled(|request: &mut frames::Request| {
+            request.address = turn.as_deref().map_or_else(here, at);
+        }),
         Command::Explain(turn) => explain::Request {
             address: turn.as_deref().map_or_else(here, at),
         }

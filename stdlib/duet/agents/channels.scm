@@ -1,17 +1,17 @@
 ;;; Channels: queues of values between the fibers of an actor, with a bound and an end.
 
 (define-record-type <channel>
-  (%make-channel capacity home values putters takers is-closed readiness)
+  (%make-channel %capacity %home %values %putters %takers %is-closed %readiness)
   ;;;> Returns whether an object is a channel.
   channel?
-  (capacity %channel-capacity)
-  (home %channel-home)
-  (values %channel-values)
-  (putters %channel-putters)
-  (takers %channel-takers)
+  (%capacity %channel-capacity)
+  (%home %channel-home)
+  (%values %channel-values)
+  (%putters %channel-putters)
+  (%takers %channel-takers)
   ;;;> Returns whether a channel is closed; it may still have values.
-  (is-closed channel-closed? %set-channel-closed!)
-  (readiness %channel-readiness %set-channel-readiness!))
+  (%is-closed channel-closed? %set-channel-closed!)
+  (%readiness %channel-readiness %set-channel-readiness!))
 
 ;;;> Makes a channel between the fibers of this actor: `(make-channel [capacity])`. It holds at most
 ;;;> `capacity` values, by default 1, that nobody has taken yet.
@@ -41,7 +41,8 @@
 ;;; Moves values: from those who wait to put into the channel, from the channel to those who wait to
 ;;; take.
 (define (%flow! channel)
-  (let ((values (%channel-values channel)) (putters (%channel-putters channel))
+  (let ((values (%channel-values channel))
+        (putters (%channel-putters channel))
         (takers (%channel-takers channel)))
     (cond ((and (not (%queue-empty? putters)) (not (%channel-full? channel)))
            (let ((putter (%dequeue! putters)))

@@ -68,11 +68,11 @@
     place))
 
 (define-record-type <pool>
-  (%make-pool free waiting)
+  (%make-pool %free %waiting)
   ;;;> Returns whether an object is a pool.
   pool?
-  (free %pool-free)
-  (waiting %pool-waiting))
+  (%free %pool-free)
+  (%waiting %pool-waiting))
 
 (define (%queue-of list)
   (%make-queue list '()))
