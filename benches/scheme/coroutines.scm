@@ -29,9 +29,9 @@
 
 (define (yield)
   (call-with-current-continuation
-   (lambda (k)
-     (enqueue! ready k)
-     (dispatch))))
+    (lambda (k)
+      (enqueue! ready k)
+      (dispatch))))
 
 (define total 0)
 
@@ -39,17 +39,18 @@
 (define (work id steps depth)
   (cond ((> depth 0) (+ 1 (work id steps (- depth 1))))
         ((= steps 0) 0)
-        (else (set! total (modulo (+ (* total 31) id) 1000003))
-              (yield)
-              (work id (- steps 1) depth))))
+        (else
+         (set! total (modulo (+ (* total 31) id) 1000003))
+         (yield)
+         (work id (- steps 1) depth))))
 
 (define (run threads steps)
   (set! total 0)
   (do ((id 1 (+ id 1))) ((> id threads)) (spawn (lambda () (work id steps 5))))
   (call-with-current-continuation
-   (lambda (k)
-     (set! finished k)
-     (dispatch)))
+    (lambda (k)
+      (set! finished k)
+      (dispatch)))
   total)
 
 (define (main)

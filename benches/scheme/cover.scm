@@ -42,7 +42,8 @@
                    count
                    (let ((piece (vector-ref pieces i)))
                      (loop (+ i 1)
-                           (+ count (place square (+ square (car piece)) (+ square (cdr piece)))))))))))
+                           (+ count
+                              (place square (+ square (car piece)) (+ square (cdr piece)))))))))))
     (cover (+ stride 1))))
 
 (define (main)

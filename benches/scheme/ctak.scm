@@ -3,17 +3,17 @@
 
 (define (ctak x y z)
   (call-with-current-continuation
-   (lambda (k) (ctak-from k x y z))))
+    (lambda (k) (ctak-from k x y z))))
 
 (define (ctak-from k x y z)
   (if (< y x)
       (call-with-current-continuation
-       (lambda (k)
-         (ctak-from
-          k
-          (call-with-current-continuation (lambda (k) (ctak-from k (- x 1) y z)))
-          (call-with-current-continuation (lambda (k) (ctak-from k (- y 1) z x)))
-          (call-with-current-continuation (lambda (k) (ctak-from k (- z 1) x y))))))
+        (lambda (k)
+          (ctak-from
+            k
+            (call-with-current-continuation (lambda (k) (ctak-from k (- x 1) y z)))
+            (call-with-current-continuation (lambda (k) (ctak-from k (- y 1) z x)))
+            (call-with-current-continuation (lambda (k) (ctak-from k (- z 1) x y))))))
       (k z)))
 
 (define (main)

@@ -19,9 +19,9 @@
 
 (define expected
   '(+ (* (* 3 x x) (+ (/ 0 3) (/ 1 x) (/ 1 x)))
-      (* (* a x x) (+ (/ 0 a) (/ 1 x) (/ 1 x)))
-      (* (* b x) (+ (/ 0 b) (/ 1 x)))
-      0))
+    (* (* a x x) (+ (/ 0 a) (/ 1 x) (/ 1 x)))
+    (* (* b x) (+ (/ 0 b) (/ 1 x)))
+    0))
 
 (define (main)
   (let repeat ((rounds 200000) (answer #f))

@@ -17,7 +17,8 @@
   (let ((list (items 200)))
     (let repeat ((rounds 40000) (looped '()) (recursed '()))
       (cond ((> rounds 0) (repeat (- rounds 1) (halved-by-loop list) (halved-by-recursion list)))
-            ((and (= (length looped) 100) (equal? (reverse looped) recursed)) (display "diviter ok"))
+            ((and (= (length looped) 100) (equal? (reverse looped) recursed))
+             (display "diviter ok"))
             (else (error "diviter is wrong" looped recursed)))))
   (newline))
 

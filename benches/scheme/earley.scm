@@ -45,18 +45,18 @@
 ;; No rule is empty, so what waits for a finished item is in an earlier, finished place.
 (define (complete! chart place finished)
   (for-each
-   (lambda (item)
-     (if (and (pair? (item-left-over item))
-              (eq? (car (item-left-over item)) (car (item-rule finished))))
-         (add! chart place (advance item))))
-   (vector-ref chart (item-start finished))))
+    (lambda (item)
+      (if (and (pair? (item-left-over item))
+               (eq? (car (item-left-over item)) (car (item-rule finished))))
+          (add! chart place (advance item))))
+    (vector-ref chart (item-start finished))))
 
 (define (scan! chart place word)
   (for-each
-   (lambda (item)
-     (if (and (pair? (item-left-over item)) (eq? (car (item-left-over item)) word))
-         (add! chart (+ place 1) (advance item))))
-   (vector-ref chart place)))
+    (lambda (item)
+      (if (and (pair? (item-left-over item)) (eq? (car (item-left-over item)) word))
+          (add! chart (+ place 1) (advance item))))
+    (vector-ref chart place)))
 
 (define (parse words)
   (let ((chart (make-vector (+ (length words) 1) '())))

@@ -15,8 +15,9 @@
 
 (define (walk tree visit)
   (if (pair? tree)
-      (begin (walk (car tree) visit)
-             (walk (cdr tree) visit))
+      (begin
+        (walk (car tree) visit)
+        (walk (cdr tree) visit))
       (visit tree)))
 
 ;; A procedure that gives the tree's next leaf at each call, and #f after the last.
@@ -26,17 +27,17 @@
     (walk tree
           (lambda (leaf)
             (call-with-current-continuation
-             (lambda (rest)
-               (set! resume (lambda () (rest #f)))
-               (return leaf)))))
+              (lambda (rest)
+                (set! resume (lambda () (rest #f)))
+                (return leaf)))))
     (set! resume (lambda () (return #f)))
     (return #f))
   (define resume start)
   (lambda ()
     (call-with-current-continuation
-     (lambda (k)
-       (set! return k)
-       (resume)))))
+      (lambda (k)
+        (set! return k)
+        (resume)))))
 
 ;; How many leaves the trees have, if they have the same ones; else #f.
 (define (same-fringe a b)

@@ -5,9 +5,9 @@
 
 (define (tracked thunk)
   (dynamic-wind
-   (lambda () (set! depth (+ depth 1)))
-   thunk
-   (lambda () (set! depth (- depth 1)))))
+    (lambda () (set! depth (+ depth 1)))
+    thunk
+    (lambda () (set! depth (- depth 1)))))
 
 (define (calculate form)
   (cond ((number? form) form)
@@ -29,11 +29,12 @@
 ;; A handler that answers in the place of what is missing.
 (define (plus-missing default)
   (with-exception-handler
-   (lambda (reason) default)
-   (lambda () (+ 1 (raise-continuable 'missing)))))
+    (lambda (reason) default)
+    (lambda () (+ 1 (raise-continuable 'missing)))))
 
 (define forms
-  '((+ 1 (* 2 3)) (/ 7 (+ 1 -1)) (+ (* 2 unknown) 1) (power 2 3) (/ (+ 40 2) (+ 1 1)) (* (/ 1 0) 5)))
+  '((+ 1 (* 2 3)) (/ 7 (+ 1 -1)) (+ (* 2 unknown) 1) (power 2 3) (/ (+ 40 2) (+ 1 1))
+    (* (/ 1 0) 5)))
 
 (define (main)
   (let repeat ((rounds 25000) (answer 0))

@@ -10,11 +10,11 @@
 ;; Pairs of elements, ordered in both places.
 (define (squared lattice)
   (cons
-   (apply append
-          (map (lambda (a) (map (lambda (b) (cons a b)) (elements lattice))) (elements lattice)))
-   (lambda (a b)
-     (and (below? lattice (car a) (car b))
-          (below? lattice (cdr a) (cdr b))))))
+    (apply append
+           (map (lambda (a) (map (lambda (b) (cons a b)) (elements lattice))) (elements lattice)))
+    (lambda (a b)
+      (and (below? lattice (car a) (car b))
+           (below? lattice (cdr a) (cdr b))))))
 
 ;; Whether `value` for `element` respects all choices made, an association list.
 (define (monotone? element value choices from to)

@@ -1,8 +1,10 @@
 ;; The library's searches: assq, assv, assoc, memv, member and equal? on lists, numbers and strings.
 (import (scheme base) (scheme write))
 
-(define symbols '(alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi))
-(define by-symbol (map (lambda (symbol) (cons symbol (string-length (symbol->string symbol)))) symbols))
+(define symbols
+  '(alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi))
+(define by-symbol
+  (map (lambda (symbol) (cons symbol (string-length (symbol->string symbol)))) symbols))
 (define by-name (map (lambda (symbol) (cons (symbol->string symbol) symbol)) symbols))
 (define by-number
   (let loop ((i 39) (table '()))

@@ -11,13 +11,13 @@
 (define (product a b)
   (let ((size (vector-length a)))
     (make-matrix
-     size
-     (lambda (i j)
-       (let ((row (vector-ref a i)))
-         (let loop ((k 0) (sum 0))
-           (if (= k size)
-               sum
-               (loop (+ k 1) (+ sum (* (vector-ref row k) (vector-ref (vector-ref b k) j)))))))))))
+      size
+      (lambda (i j)
+        (let ((row (vector-ref a i)))
+          (let loop ((k 0) (sum 0))
+            (if (= k size)
+                sum
+                (loop (+ k 1) (+ sum (* (vector-ref row k) (vector-ref (vector-ref b k) j)))))))))))
 
 (define (matrix-sum matrix)
   (let rows ((i 0) (sum 0))

@@ -29,9 +29,10 @@
             (if (= column size)
                 (rows (+ row 1) count)
                 (columns (+ column 1)
-                         (if (inside? (- (* (inexact column) step) 5.) (- (* (inexact row) step) 5.))
-                             (+ count 1)
-                             count))))))))
+                         (if
+                           (inside? (- (* (inexact column) step) 5.) (- (* (inexact row) step) 5.))
+                           (+ count 1)
+                           count))))))))
 
 (define (main)
   (let repeat ((rounds 2) (answer 0))

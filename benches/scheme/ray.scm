@@ -23,27 +23,27 @@
 
 (define (sphere centre radius shade mirror)
   (make-surface
-   (lambda (origin direction)
-     (let* ((offset (minus origin centre))
-            (b (dot offset direction))
-            (discriminant (- (* b b) (- (dot offset offset) (* radius radius)))))
-       (and (> discriminant 0.0)
-            (let ((distance (- (- b) (sqrt discriminant))))
-              (and (> distance 1e-4) distance)))))
-   (lambda (place) (unit (minus place centre)))
-   (lambda (place) shade)
-   mirror))
+    (lambda (origin direction)
+      (let* ((offset (minus origin centre))
+             (b (dot offset direction))
+             (discriminant (- (* b b) (- (dot offset offset) (* radius radius)))))
+        (and (> discriminant 0.0)
+             (let ((distance (- (- b) (sqrt discriminant))))
+               (and (> distance 1e-4) distance)))))
+    (lambda (place) (unit (minus place centre)))
+    (lambda (place) shade)
+    mirror))
 
 (define (chequered-plane height)
   (make-surface
-   (lambda (origin direction)
-     (and (< (y-of direction) -1e-4)
-          (let ((distance (/ (- height (y-of origin)) (y-of direction))))
-            (and (> distance 1e-4) distance))))
-   (lambda (place) (point 0.0 1.0 0.0))
-   (lambda (place)
-     (if (even? (+ (exact (floor (x-of place))) (exact (floor (z-of place))))) 0.9 0.3))
-   0.2))
+    (lambda (origin direction)
+      (and (< (y-of direction) -1e-4)
+           (let ((distance (/ (- height (y-of origin)) (y-of direction))))
+             (and (> distance 1e-4) distance))))
+    (lambda (place) (point 0.0 1.0 0.0))
+    (lambda (place)
+      (if (even? (+ (exact (floor (x-of place))) (exact (floor (z-of place))))) 0.9 0.3))
+    0.2))
 
 (define scene
   (list (sphere (point 0.0 0.0 6.0) 1.0 0.8 0.5)
@@ -82,7 +82,9 @@
         own
         (+ (* (- 1.0 mirror) own)
            (* mirror
-              (brightness place (minus direction (times (* 2.0 (dot normal direction)) normal)) (- depth 1)))))))
+              (brightness place
+                          (minus direction (times (* 2.0 (dot normal direction)) normal))
+                          (- depth 1)))))))
 
 (define (picture-sum size)
   (let ((scale (/ 2.0 (inexact size))))

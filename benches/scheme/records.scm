@@ -51,9 +51,13 @@
       (let ((own (key-of tree)))
         (cond ((= key own) tree)
               ((< key own)
-               (balanced (make-tree (level-of tree) (insert (left-of tree) key tally) own (right-of tree)) tally))
+               (balanced
+                 (make-tree (level-of tree) (insert (left-of tree) key tally) own (right-of tree))
+                 tally))
               (else
-               (balanced (make-tree (level-of tree) (left-of tree) own (insert (right-of tree) key tally)) tally))))))
+               (balanced
+                 (make-tree (level-of tree) (left-of tree) own (insert (right-of tree) key tally))
+                 tally))))))
 
 (define (in-tree? tree key)
   (and (tree? tree)
@@ -77,7 +81,8 @@
   (let* ((tally (make-tally 0)) (tree (filled 10000 tally)))
     (let repeat ((rounds 12) (answer 0))
       (cond ((> rounds 0) (repeat (- rounds 1) (found tree 10007)))
-            ((and (= answer 10000) (= (size tree) 10000) (= (tally-rotations tally) 23378)) (display "records ok"))
+            ((and (= answer 10000) (= (size tree) 10000) (= (tally-rotations tally) 23378))
+             (display "records ok"))
             (else (error "records is wrong" answer (tally-rotations tally))))))
   (newline))
 

@@ -33,7 +33,8 @@
 
 (define (instance template bindings)
   (cond ((variable? template) (cdr (assq (cdr template) bindings)))
-        ((pair? template) (cons (instance (car template) bindings) (instance (cdr template) bindings)))
+        ((pair? template)
+         (cons (instance (car template) bindings) (instance (cdr template) bindings)))
         (else template)))
 
 (define (simplify form)
@@ -60,7 +61,8 @@
   (let ((formula (list '+ (power '(+ (+ x 0) (* 1 y)) 4) '(- (* z 1) (+ 0 z)))))
     (let repeat ((rounds 100) (answer 0))
       (cond ((> rounds 0) (repeat (- rounds 1) (size (simplify formula))))
-            ((and (= answer 190) (equal? (simplify '(* (- a a) (+ b b))) 0)) (display "simplify ok"))
+            ((and (= answer 190) (equal? (simplify '(* (- a a) (+ b b))) 0))
+             (display "simplify ok"))
             (else (error "simplify is wrong" answer)))))
   (newline))
 

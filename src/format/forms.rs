@@ -71,7 +71,22 @@ const CUSTOMS: &[&str] = &["define-", "with-", "call-with-", "test-"];
 const COLUMNS: &[&str] = &["cond", "if"];
 
 /// Forms that take as many operands on a line as fit.
-const FILLED: &[&str] = &["export", "import", "include", "list", "string-append", "vector"];
+const FILLED: &[&str] = &[
+    "dictionary",
+    "export",
+    "import",
+    "include",
+    "list",
+    "string-append",
+    "vector",
+];
+
+/// Procedures whose operands are pairs of a key and its value, which stay on one line if they fit.
+const PAIRED: &[&str] = &["dictionary"];
+
+/// Forms whose operands are names one after the other: what does not fit on a line goes to the
+/// beginning of the next.
+const FLOWING: &[&str] = &["except", "export", "import", "include", "only"];
 
 /// Forms whose body consists of clauses.
 const CLAUSED: &[&str] = &["cond", "case", "case-lambda", "match", "syntax-rules", "syntax-case"];
@@ -81,6 +96,14 @@ pub(crate) fn operands_before_body(head: &str) -> Option<usize> {
     let listed = BODIES.iter().find(|(name, _)| *name == head).map(|(_, before)| *before);
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| head.starts_with(prefix)).then_some(1);
     listed.or_else(|| begins(BODY_PREFIXES)).or_else(|| begins(CUSTOMS))
+}
+
+/// How many columns an operand before the body stands in if it begins a line. A procedure has the
+/// same number for all its operands.
+pub(crate) fn columns_before_body(head: &str) -> usize {
+    let is_form = head.starts_with("define") || BODIES.iter().any(|(name, _)| *name == head);
+    let is_procedure = !is_form && CUSTOMS.iter().any(|prefix| head.starts_with(prefix));
+    if is_procedure { 2 } else { 4 }
 }
 
 /// Whether each part of the body begins a line once the form does not fit on one.
@@ -97,6 +120,16 @@ pub(crate) fn is_column(head: &str) -> bool {
 /// Whether a form takes as many operands on a line as fit; another begins a line with each.
 pub(crate) fn is_filled(head: &str) -> bool {
     FILLED.contains(&head)
+}
+
+/// Whether the operands of a form that do not fit on a line go to the beginning of the next.
+pub(crate) fn is_flowing(head: &str) -> bool {
+    FLOWING.contains(&head)
+}
+
+/// Whether the operands of a form are pairs of a key and its value.
+pub(crate) fn has_pairs(head: &str) -> bool {
+    PAIRED.contains(&head)
 }
 
 /// Whether the body of a form consists of clauses.

@@ -17,6 +17,8 @@ pub(super) enum Shape {
     Body {
         /// How many operands stand before the body.
         before: usize,
+        /// The column of one of them that begins a line, counted from the bracket.
+        indent: usize,
         /// Whether each part of the body begins a line.
         each: bool,
     },
@@ -80,6 +82,12 @@ pub(super) struct Frame {
     pub(super) follows_comment: bool,
     /// The columns of its widest operand.
     pub(super) widest: usize,
+    /// Whether its operands are pairs of a key and its value.
+    pub(super) has_pairs: bool,
+    /// Whether operands that do not fit on a line go to the beginning of the author's next one.
+    pub(super) is_flowing: bool,
+    /// Whether its last line consists of such operands, so that the author's next line joins it.
+    pub(super) is_joined_next: bool,
     /// Whether operands on further lines stand two columns in although one stands beside the
     /// operator.
     hangs: bool,
@@ -99,6 +107,9 @@ impl Frame {
         is_split: false,
         follows_comment: false,
         widest: 0,
+        has_pairs: false,
+        is_flowing: false,
+        is_joined_next: false,
         hangs: false,
         has_name: false,
         roles: Roles {
@@ -127,7 +138,7 @@ impl Frame {
         let column = match self.shape {
             Shape::Top => 0,
             _ if number == 0 => self.inside,
-            Shape::Body { before, .. } => self.column + if number > before { 2 } else { 4 },
+            Shape::Body { before, indent, .. } => self.column + if number > before { 2 } else { indent },
             Shape::Call { .. } if self.has_name => self.beside.filter(|_| !self.hangs).unwrap_or(self.column + 2),
             Shape::Call { .. } | Shape::Data { .. } => self.inside,
         };
@@ -192,12 +203,15 @@ impl Layout<'_> {
                 self.form(name, usize::from(is_named))
             }
         };
+        let is_form = role == Role::Code && !roles.is_data;
         let operands = children.iter().skip(1);
         let broken = operands.clone().find(|child| self.breaks(child.start));
         Frame {
             shape,
             is_split: broken.is_none() && !name.is_some_and(forms::is_filled),
             widest: operands.clone().map(|child| self.flat_width(child)).max().unwrap_or(0),
+            has_pairs: is_form && name.is_some_and(forms::has_pairs),
+            is_flowing: is_form && name.is_some_and(forms::is_flowing),
             hangs: broken.is_some_and(|child| self.author_column(child.start) == self.author_column(open) + 2),
             has_name: name.is_some() && matches!(shape, Shape::Call { .. }),
             roles,
@@ -213,7 +227,11 @@ impl Layout<'_> {
             .map(|before| before + named);
         let each = own.is_some() || forms::has_lines(name);
         let shape = match before {
-            Some(before) => Shape::Body { before, each },
+            Some(before) => Shape::Body {
+                before,
+                indent: own.map_or_else(|| forms::columns_before_body(name), |_| 4),
+                each,
+            },
             None => Shape::Call {
                 each: forms::is_column(name),
             },

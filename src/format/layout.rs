@@ -136,10 +136,10 @@ impl<'a> Layout<'a> {
         self.flat[end].end - self.flat[index].start
     }
 
-    /// As [`Self::first_line`], where a keyword and its value are one.
-    fn first_line_with_value(&self, index: usize) -> usize {
-        let value = index + 1;
-        let has_value = self.kind(index) == Kind::Keyword
+    /// As [`Self::first_line`], where a keyword or another key and its value are one.
+    fn first_line_with_value(&self, index: usize, is_key: bool) -> usize {
+        let value = self.pieces.all[index].end.unwrap_or(index + 1);
+        let has_value = (self.kind(index) == Kind::Keyword || is_key)
             && value < self.flat.len()
             && self.kind(value) != Kind::Close
             && self.next_break[value] != value;
@@ -201,6 +201,7 @@ impl Writer<'_> {
         }
         let number = self.top().seen;
         let is_broken = index > self.first && self.is_broken(index);
+        self.note_flow(index, is_broken);
         if is_broken {
             self.break_line(index);
         } else if index > self.first && self.layout.has_space(index) {
@@ -240,18 +241,19 @@ impl Writer<'_> {
         let piece = &self.layout.pieces.all[index];
         let frame = self.top();
         if self.layout.breaks(index) {
-            return true;
+            return !self.joins(index);
         }
         if piece.end.is_none() || piece.is_comment() || frame.follows_comment || frame.seen == 0 || !frame.is_open {
             return false;
         }
         let place = self.column + 1;
         let target = frame.column_of(frame.seen);
-        let width = self.layout.first_line_with_value(index);
+        let is_key = frame.has_pairs && frame.seen % 2 == 1;
+        let width = self.layout.first_line_with_value(index, is_key);
         let is_wide = place + width > WIDTH && target < place;
         match frame.shape {
             Shape::Top => true,
-            Shape::Body { before, each } => frame.seen > before && (each || is_wide),
+            Shape::Body { before, each, .. } => frame.seen > before && (each || is_wide),
             Shape::Data { each } => each || is_wide,
             Shape::Call { .. } if frame.seen == 1 => {
                 let widest = if frame.is_split { frame.widest.max(width) } else { width };
@@ -261,6 +263,27 @@ impl Writer<'_> {
             Shape::Call { .. } if self.layout.kind(index - 1) == Kind::Keyword => is_wide,
             Shape::Call { each } => each || frame.is_split || is_wide,
         }
+    }
+
+    /// Whether a piece that begins a line of the author's joins the line before, because that
+    /// consists of what did not fit on the line before it.
+    fn joins(&self, index: usize) -> bool {
+        let (frame, piece) = (self.top(), &self.layout.pieces.all[index]);
+        let is_plain = !frame.follows_comment && !piece.is_comment() && piece.newlines == 1;
+        let end = piece.end.unwrap_or(index + 1);
+        frame.is_joined_next
+            && is_plain
+            && self.layout.next_break[index + 1] >= end
+            && self.column + 1 + self.layout.first_line(index) <= WIDTH
+    }
+
+    fn note_flow(&mut self, index: usize, is_broken: bool) {
+        if !self.top().is_flowing || self.layout.pieces.all[index].end.is_none() {
+            return;
+        }
+        let is_authors = self.layout.breaks(index);
+        let frame = self.top_mut();
+        frame.is_joined_next = (frame.is_joined_next || is_broken) && !is_authors;
     }
 
     fn break_line(&mut self, index: usize) {

@@ -69,10 +69,12 @@ fn tokens_and_comments_of_every_source_stay_and_a_second_time_changes_nothing() 
 }
 
 #[test]
-fn examples_are_formatted() {
-    for path in sources("examples") {
-        let text = fs::read_to_string(&path).expect("a text");
-        assert_eq!(formatted(&text), text, "{}: `duet fmt examples`", path.display());
+fn the_scheme_of_the_project_is_formatted() {
+    for folder in ["stdlib", "examples", "benches", "tests/actors"] {
+        for path in sources(folder) {
+            let text = fs::read_to_string(&path).expect("a text");
+            assert_eq!(formatted(&text), text, "{}: `duet fmt {folder}`", path.display());
+        }
     }
 }
 
@@ -184,6 +186,51 @@ fn a_line_that_is_too_long_is_broken() {
 }
 
 #[test]
+fn names_that_do_not_fit_on_a_line_go_to_the_beginning_of_the_next() {
+    let name = |letter: &str| letter.repeat(31);
+    let [a, b, c, d, e] = ["a", "b", "c", "d", "e"].map(name);
+    check(&[
+        (
+            &format!("(export {a} {b} {c}\n  {d} {e}\n  f g)"),
+            &format!("(export {a} {b}\n  {c} {d} {e}\n  f g)\n"),
+        ),
+        (
+            &format!("(only (lib)\n  {a} {b} {c} {d}\n  {e}\n  f\n\n  g)"),
+            &format!("(only (lib)\n  {a} {b} {c}\n  {d} {e}\n  f\n\n  g)\n"),
+        ),
+        (
+            &format!("(export\n  {a} {b} {c} {d}\n  ;; More.\n  {e})"),
+            &format!("(export\n  {a} {b} {c}\n  {d}\n  ;; More.\n  {e})\n"),
+        ),
+        // Rows of data and other operands keep their lines.
+        (
+            &format!("'({a} {b} {c} {d}\n  {e})"),
+            &format!("'({a} {b} {c}\n  {d}\n  {e})\n"),
+        ),
+    ]);
+}
+
+#[test]
+fn the_operands_of_a_procedure_stand_under_each_other() {
+    check(&[
+        (
+            "(call-with-values\n(lambda () (f))\n(lambda (a b) a))",
+            "(call-with-values\n  (lambda () (f))\n  (lambda (a b) a))\n",
+        ),
+        (
+            "(call-with-values (lambda () (f))\n(lambda (a b) a))",
+            "(call-with-values (lambda () (f))\n  (lambda (a b) a))\n",
+        ),
+        ("(define-values\n(a b)\n(f))", "(define-values\n    (a b)\n  (f))\n"),
+    ]);
+    let [key, value] = ["k", "v"].map(|letter| letter.repeat(24));
+    check(&[(
+        &format!("(dictionary '{key} ({value} 1) '{key} 2 '{key} ({value} 3) '{key} 4)"),
+        &format!("(dictionary '{key} ({value} 1) '{key} 2\n            '{key} ({value} 3) '{key} 4)\n"),
+    )]);
+}
+
+#[test]
 fn a_range_formats_the_forms_that_it_touches() {
     let text = "(f  a)\n(g\n b\n   c)\n(h  a)\n";
     let only = |first, last| format_lines(text, &(first..=last)).expect("no error");
@@ -234,6 +281,8 @@ fn part() -> impl Strategy<Value = String> {
         Just("else".to_owned()),
         Just("guard".to_owned()),
         Just("string-append".to_owned()),
+        Just("export".to_owned()),
+        Just("only".to_owned()),
         Just(":key".to_owned()),
         Just("#\\x".to_owned()),
         Just("@x".to_owned()),

@@ -52,7 +52,13 @@ impl Layout<'_> {
         let is_call = frame.opener == Opener::List && self.is_name(*head) && !self.is_data(frame);
         if is_call && let Some(before) = self.operands_before_body(frame) {
             let given = frame.elements.len() - 1;
-            return self.column(opener.start) + if given < before { 4 } else { 2 };
+            let name = self.outline.text(self.text, *head);
+            let in_front = if given < before {
+                forms::columns_before_body(name)
+            } else {
+                2
+            };
+            return self.column(opener.start) + in_front;
         }
         let laid_out = frame.elements[1..].iter().rev().find(|piece| self.begins_line(**piece));
         let beside = frame
@@ -136,7 +142,7 @@ mod tests {
             ("(do ((i 0 (+ i 1)))\n    ((= i 9))", 2),
             ("(case x", 2),
             ("(guard (e (#t 1))", 2),
-            ("(call-with-output-string", 4),
+            ("(call-with-output-string", 2),
             ("(parameterize ((p 1))\n  (f)", 2),
             ("(cond (a 1)\n      (else", 7),
         ]);

@@ -3,8 +3,8 @@
   (export
     aeiou-error? aeiou-error-code
     parse-envelope envelope? envelope-userdata envelope-scratchpad envelope-output envelope-actions
-    envelope-lints userdata-lints envelope-bytes-max section-bytes-max compose-envelope neutralise-markers
-    check-userdata
+    envelope-lints userdata-lints envelope-bytes-max section-bytes-max compose-envelope
+    neutralise-markers check-userdata
     turn-digest sha256 make-progress-guard progress-guard? progress-guard-halts?
     scan-emissions scan? scan-done? scan-result scan-lints
     tool-permitted? check-actions run-actions

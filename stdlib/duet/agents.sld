@@ -2,8 +2,8 @@
 ;;; tools.
 (define-library (duet agents)
   (export
-    race all-of any-of par-map settle par-settle call-with-timeout call-with-heartbeat current-heartbeat
-    with-retry retryable? current-attempt poll-until
+    race all-of any-of par-map settle par-settle call-with-timeout call-with-heartbeat
+    current-heartbeat with-retry retryable? current-attempt poll-until
     make-pool pool? call-with-pool rate-limit
     make-channel channel? channel-put! channel-take! close-channel! channel-closed? channel-ready
     pipeline request reply-to planner worker ask-person
@@ -22,15 +22,16 @@
       append-map filter filter-map find list-head record record-fields record-label
       string-index string-join string-suffix? string-trim with-output-to-string)
     (only (duet dataspace)
-      assert! retract! message! watch pattern await predicate user-input with-timeout elapsed sleep spawn spawn-facet!
-      stop-facet! on-stop current-facet generate-request-id! random call-tool log!
-      register-entity!)
+      assert! retract! message! watch pattern await predicate user-input with-timeout elapsed sleep
+      spawn spawn-facet! stop-facet! on-stop current-facet generate-request-id! random call-tool
+      log! register-entity!)
     (only (duet mcp) mcp-call mcp-tools mcp-value)
     (only (duet json)
       json->value value->json json-error? json-schema json-violations)
     (only (duet kernel) %check-await %make-condition %report-failure %sleep %wake %current-fiber)
     (only (duet internal control) %wrong-type %run-joined)
     (only (duet internal options) %check-options %check-time %option))
-  (include "agents/strands.scm" "agents/retries.scm" "agents/settle.scm" "agents/heartbeats.scm" "agents/queues.scm"
-    "agents/channels.scm" "agents/exchange.scm" "agents/clauses.scm" "agents/shapes.scm" "agents/answers.scm" "agents/tools.scm" "agents/models.scm"
+  (include "agents/strands.scm" "agents/retries.scm" "agents/settle.scm" "agents/heartbeats.scm"
+    "agents/queues.scm" "agents/channels.scm" "agents/exchange.scm" "agents/clauses.scm"
+    "agents/shapes.scm" "agents/answers.scm" "agents/tools.scm" "agents/models.scm"
     "agents/calls.scm" "agents/agent.scm" "agents/rounds.scm" "agents/roles.scm"))

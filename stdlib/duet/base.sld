@@ -1,10 +1,10 @@
 ;;; Everything an ordinary program needs: the procedures and syntax of R7RS-small, and Duet's own.
 (define-library (duet base)
   (export
-    (all-from (scheme base)) (all-from (scheme case-lambda)) (all-from (scheme char)) (all-from (scheme complex))
-    (all-from (scheme cxr)) (all-from (scheme file))
-    (all-from (scheme inexact)) (all-from (scheme lazy)) (all-from (scheme read)) (all-from (scheme write))
-    (all-from (duet syntax))
+    (all-from (scheme base)) (all-from (scheme case-lambda)) (all-from (scheme char))
+    (all-from (scheme complex)) (all-from (scheme cxr)) (all-from (scheme file))
+    (all-from (scheme inexact)) (all-from (scheme lazy)) (all-from (scheme read))
+    (all-from (scheme write)) (all-from (duet syntax))
     ;; Lists. Not `every`, which is a timer in (duet dataspace); that of lists is in (srfi 1).
     sort list-sort vector-sort
     fold fold-left fold-right reduce filter remove partition delete delete-duplicates
@@ -13,19 +13,21 @@
     ;; Conditions.
     condition? condition-kind condition-message condition-irritants assert
     ;; Delimited continuations.
-    make-prompt-tag default-prompt-tag call-with-prompt abort-to-prompt call-with-composable-continuation
-    prompt control prompt-at control-at reset shift reset-at shift-at
+    make-prompt-tag default-prompt-tag call-with-prompt abort-to-prompt
+    call-with-composable-continuation prompt control prompt-at control-at reset shift reset-at
+    shift-at
     ;; Ports.
     with-output-to-string with-input-from-string
     ;; Keywords, records, dictionaries.
     keyword? keyword->symbol symbol->keyword
     record record? record-label record-fields record-field record-length
-    dictionary dictionary? dictionary-ref dictionary-set! dictionary-delete! dictionary-contains? dictionary-count
-    dictionary-keys dictionary-values dictionary->alist alist->dictionary dictionary-copy
-    set set? set-contains? set-adjoin! set-delete! set-count set->list list->set set-copy
+    dictionary dictionary? dictionary-ref dictionary-set! dictionary-delete! dictionary-contains?
+    dictionary-count dictionary-keys dictionary-values dictionary->alist alist->dictionary
+    dictionary-copy set set? set-contains? set-adjoin! set-delete! set-count set->list list->set
+    set-copy
     ;; Strings.
-    string-index string-contains string-prefix? string-suffix? string-trim string-trim-left string-trim-right
-    string-split string-join
+    string-index string-contains string-prefix? string-suffix? string-trim string-trim-left
+    string-trim-right string-split string-join
     ;; A hash that equal values share; the description of a name.
     equal-hash describe
     ;; Multiple values.

@@ -14,7 +14,10 @@
          (era (floor-quotient year 400))
          (year-of-era (- year (* era 400)))
          (day-of-year (+ (quotient (+ (* 153 (+ month (if (> month 2) -3 9))) 2) 5) (- day 1)))
-         (day-of-era (+ (* year-of-era 365) (quotient year-of-era 4) (- (quotient year-of-era 100)) day-of-year)))
+         (day-of-era (+ (* year-of-era 365)
+                        (quotient year-of-era 4)
+                        (- (quotient year-of-era 100))
+                        day-of-year)))
     (+ (* era 146097) day-of-era -719468)))
 
 ;;; Returns the year, month and day of a number of days since 1970-01-01.
@@ -22,10 +25,14 @@
   (let* ((days (+ days 719468))
          (era (floor-quotient days 146097))
          (day-of-era (- days (* era 146097)))
-         (year-of-era (quotient (- day-of-era (quotient day-of-era 1460) (- (quotient day-of-era 36524))
-                                   (quotient day-of-era 146096))
-                        365))
-         (day-of-year (- day-of-era (+ (* 365 year-of-era) (quotient year-of-era 4) (- (quotient year-of-era 100)))))
+         (year-of-era
+           (quotient (- day-of-era (quotient day-of-era 1460) (- (quotient day-of-era 36524))
+                        (quotient day-of-era 146096))
+             365))
+         (day-of-year (- day-of-era
+                         (+ (* 365 year-of-era)
+                            (quotient year-of-era 4)
+                            (- (quotient year-of-era 100)))))
          (shifted (quotient (+ (* 5 day-of-year) 2) 153))
          (day (+ (- day-of-year (quotient (+ (* 153 shifted) 2) 5)) 1))
          (month (if (< shifted 10) (+ shifted 3) (- shifted 9)))
@@ -33,7 +40,8 @@
     (values year month day)))
 
 (define (%days-in-month year month)
-  (- (if (= month 12) (%days-of (+ year 1) 1 1) (%days-of year (+ month 1) 1)) (%days-of year month 1)))
+  (- (if (= month 12) (%days-of (+ year 1) 1 1) (%days-of year (+ month 1) 1))
+     (%days-of year month 1)))
 
 (define (%malformed what text)
   (raise (%make-condition 'bad-time what (list text))))
@@ -45,7 +53,8 @@
                      (string->number (substring text start end)))))
     (if (and number (<= lowest number highest))
         number
-        (%malformed "a time is written 2026-12-24T18:00:00Z, or with +01:00 in the place of Z" text))))
+        (%malformed "a time is written 2026-12-24T18:00:00Z, or with +01:00 in the place of Z"
+                    text))))
 
 (define (%digits? text start end)
   (or (= start end)
@@ -100,7 +109,8 @@
     ("weekday" 0 7 ("SUN" "MON" "TUE" "WED" "THU" "FRI" "SAT"))))
 
 (define %nicknames
-  '(("@yearly" . "0 0 1 1 *") ("@annually" . "0 0 1 1 *") ("@monthly" . "0 0 1 * *") ("@weekly" . "0 0 * * 0")
+  '(("@yearly" . "0 0 1 1 *") ("@annually" . "0 0 1 1 *") ("@monthly" . "0 0 1 * *")
+    ("@weekly" . "0 0 * * 0")
     ("@daily" . "0 0 * * *") ("@midnight" . "0 0 * * *") ("@hourly" . "0 * * * *")))
 
 ;;; Returns the words of a text, between blanks and tabs.
@@ -123,7 +133,8 @@
           text))
     (if (not (= (length words) 5))
         (%malformed
-          (string-append "a schedule has five fields, minute, hour, day of the month, month and weekday, not "
+          (string-append
+            "a schedule has five fields, minute, hour, day of the month, month and weekday, not "
             (number->string (length words)))
           text))
     (let* ((fields (map (lambda (word field) (%parse-field word field text)) words %fields))
@@ -145,7 +156,9 @@
         text))
     (define (allowed)
       (string-append "is no number from " (number->string lowest) " to " (number->string highest)
-        (if (null? names) "" (string-append ", nor a name from " (car names) " to " (car (reverse names))))))
+        (if (null? names)
+            ""
+            (string-append ", nor a name from " (car names) " to " (car (reverse names))))))
     (define (named part)
       (let ((rest (member (string-upcase part) names)))
         (and rest (+ lowest (- (length names) (length rest))))))
@@ -172,7 +185,9 @@
              (by (cond ((null? (cdr halves)) 1)
                        ((null? (cddr halves)) (step (cadr halves) part))
                        (else (bad part "has more than one step"))))
-             (last (if (and (pair? (cdr halves)) (not (string-contains (car halves) "-"))) highest (cdr bounds))))
+             (last (if (and (pair? (cdr halves)) (not (string-contains (car halves) "-")))
+                       highest
+                       (cdr bounds))))
         (iota (+ 1 (quotient (- last (car bounds)) by)) (car bounds) by)))
     (let ((all (append-map numbers (string-split word #\,))))
       (filter (lambda (number) (memv number all)) (iota (+ 1 (- highest lowest)) lowest)))))
@@ -191,7 +206,8 @@
   (let ((found
           (find (lambda (time) (>= time from))
             (append-map
-              (lambda (hour) (map (lambda (minute) (+ (* 60 hour) minute)) (%schedule-minutes schedule)))
+              (lambda (hour)
+                (map (lambda (minute) (+ (* 60 hour) minute)) (%schedule-minutes schedule)))
               (%schedule-hours schedule)))))
     found))
 
@@ -230,13 +246,16 @@
   (let stretch ((at time) (time time))
     (let* ((rules (call-tool 'calendar "clock/zone" (dictionary 'zone zone 'time_ms (max 0 at))))
            (shift (* 1000 (dictionary-ref rules 'offset_s)))
-           (change (lambda (key) (let ((offset (dictionary-ref rules key))) (if offset (- (* 1000 offset) shift) 0))))
+           (change (lambda (key)
+                     (let ((offset (dictionary-ref rules key)))
+                       (if offset (- (* 1000 offset) shift) 0))))
            (until (dictionary-ref rules 'until_ms))
            (repeated (and (not (%schedule-often? parsed)) (dictionary-ref rules 'since_ms)
                           (+ (dictionary-ref rules 'since_ms) (change 'before_s))))
            (found (%next parsed (if repeated (max time (- repeated 1)) time) shift)))
       (cond ((or (not until) (and found (< found until))) found)
-            ((and found (not (%schedule-often? parsed)) (< found (+ until (change 'after_s)))) until)
+            ((and found (not (%schedule-often? parsed)) (< found (+ until (change 'after_s))))
+             until)
             (else (stretch until (- until 1)))))))
 
 ;;; Returns the first time of a schedule after `time`, at a number of milliseconds from UTC.

@@ -4,7 +4,8 @@
   (on-demand)
   (import
     (duet base)
-    (only (duet dataspace) spawn spawn-facet! stop-facet! current-facet sleep current-time call-tool)
+    (only (duet dataspace) spawn spawn-facet! stop-facet! current-facet sleep current-time
+      call-tool)
     (only (duet internal control) %wrong-type)
     (only (duet internal options) %check-options %option)
     (only (duet kernel) %make-condition))

@@ -13,6 +13,7 @@
     (only (duet internal control) %wrong-type)
     (only (duet internal options) %check-options %option)
     (only (srfi 27)
-      make-random-source random-source-pseudo-randomize! random-source-make-integers random-source-make-reals)
+      make-random-source random-source-pseudo-randomize! random-source-make-integers
+      random-source-make-reals)
     (only (srfi 64) test-equal))
   (include "check/trees.scm" "check/generators.scm" "check/properties.scm"))

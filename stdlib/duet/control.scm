@@ -59,7 +59,8 @@
 ;;;> Makes a generator that runs `(body yield)`: each call of `yield` provides one object of the
 ;;;> generator. After the end it returns end-of-file objects.
 (define (make-coroutine-generator body)
-  (letrec ((coroutine (make-coroutine (lambda (value) (body (lambda (object) (%suspend coroutine object)))))))
+  (letrec ((coroutine (make-coroutine
+                        (lambda (value) (body (lambda (object) (%suspend coroutine object)))))))
     (lambda ()
       (if (coroutine-done? coroutine)
           (eof-object)
@@ -126,7 +127,8 @@
 ;;; Suspends the fiber of a task that has raised an object until something awaits the task.
 (define (%sleep-until-claimed task)
   (when (not (%claimed? task))
-    (%sleep (string-append "something awaits its task, which failed: " (%described (%content task))))
+    (%sleep
+      (string-append "something awaits its task, which failed: " (%described (%content task))))
     (%sleep-until-claimed task)))
 
 ;;; Returns the places where fibers wait for a task.

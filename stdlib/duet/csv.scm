@@ -58,7 +58,8 @@
     (let ((char (peek-char port)))
       (cond ((or (eof-object? char) (char=? char separator) (memv char '(#\newline #\return)))
              (text chars))
-            ((char=? char #\") (fail line "a quote stands inside a field that does not begin with one"))
+            ((char=? char #\")
+             (fail line "a quote stands inside a field that does not begin with one"))
             (else (plain (cons (read-char port) chars))))))
   ;; Takes a field behind its first quote, which stands on the line `start`.
   (define (quoted chars start)
@@ -124,7 +125,8 @@
         (write-char char port))
       text)
     (write-char #\" port))
-  (define (any-special? chars) (and (pair? chars) (or (special? (car chars)) (any-special? (cdr chars)))))
+  (define (any-special? chars)
+    (and (pair? chars) (or (special? (car chars)) (any-special? (cdr chars)))))
   (define (write-field field)
     (let ((text
             (cond ((string? field) field)
@@ -132,7 +134,8 @@
                   (else (%wrong-type procedure "a field that is a string or number" field)))))
       (if (any-special? (string->list text)) (write-quoted text) (write-string text port))))
   (define (write-row row)
-    (if (not (and (pair? row) (list? row))) (%wrong-type procedure "a row that is a list of fields" row))
+    (if (not (and (pair? row) (list? row)))
+        (%wrong-type procedure "a row that is a list of fields" row))
     (write-field (car row))
     (for-each
       (lambda (field)

@@ -63,7 +63,8 @@
 ;;;> `(descriptor => receiver)`; returns the value of its clause.
 (define-syntax select
   (syntax-rules (=>)
-    ((_ "clauses" (descriptor ...) (receiver ...)) (%select (list descriptor ...) (list receiver ...)))
+    ((_ "clauses" (descriptor ...) (receiver ...))
+     (%select (list descriptor ...) (list receiver ...)))
     ((_ "clauses" (descriptor ...) (receiver ...) (next => next-receiver) clause ...)
      (select "clauses" (descriptor ... next) (receiver ... next-receiver) clause ...))
     ((_ "clauses" (descriptor ...) (receiver ...) (next body ...) clause ...)
@@ -162,7 +163,8 @@
         ((null? (cdr template))
          (if (symbol? (car template)) (%compound '() template) (%bad-template template)))
         ((and (null? (cddr template)) (eq? (car template) 'quote)) (record 'lit (cadr template)))
-        ((and (null? (cddr template)) (%capture? (car template))) (record 'bind (%pattern-of (cadr template))))
+        ((and (null? (cddr template)) (%capture? (car template)))
+         (record 'bind (%pattern-of (cadr template))))
         ((and (null? (cddr template)) (eq? (car template) :exact))
          (let ((inner (cadr template)))
            (cond ((vector? inner) (%compound (list (vector-length inner)) inner))
@@ -176,19 +178,25 @@
 (define (%compound size template)
   (define (group kind keys templates)
     (let ((entries (dictionary)))
-      (for-each (lambda (key template) (dictionary-set! entries key (%pattern-of template))) keys templates)
+      (for-each (lambda (key template) (dictionary-set! entries key (%pattern-of template)))
+                keys
+                templates)
       (record 'group kind entries)))
   (define (indices list)
     (let count ((list list) (index 0))
       (if (null? list) '() (cons index (count (cdr list) (+ index 1))))))
   (cond ((vector? template)
-         (let ((elements (vector->list template))) (group (apply record 'arr size) (indices elements) elements)))
+         (let ((elements (vector->list template)))
+           (group (apply record 'arr size) (indices elements) elements)))
         ((eq? (car template) :dict)
          (for-each
-           (lambda (entry) (if (not (and (list? entry) (= (length entry) 2))) (%bad-template template)))
+           (lambda (entry)
+             (if (not (and (list? entry) (= (length entry) 2))) (%bad-template template)))
            (cdr template))
          (group (apply record 'dict size) (map car (cdr template)) (map cadr (cdr template))))
-        ((and (symbol? (car template)) (not (memq (car template) '(unquote quote))) (not (%capture? (car template))))
+        ((and (symbol? (car template))
+              (not (memq (car template) '(unquote quote)))
+              (not (%capture? (car template))))
          (group (apply record 'rec (car template) size) (indices (cdr template)) (cdr template)))
         (else (%bad-template template))))
 
@@ -215,18 +223,21 @@
 ;;;> `(on-assert (job _) ...)` sees one job or none, `(on-assert (job $name) ...)` each of them.
 (define-syntax on-assert
   (syntax-rules ()
-    ((_ template body ...) (%watch (pattern template) (%on 'added (capture-lambda template body ...))))))
+    ((_ template body ...)
+     (%watch (pattern template) (%on 'added (capture-lambda template body ...))))))
 
 ;;;> Evaluates the body, with the template's captures bound, when the last matching assertion with
 ;;;> these captured values has disappeared.
 (define-syntax on-retract
   (syntax-rules ()
-    ((_ template body ...) (%watch (pattern template) (%on 'removed (capture-lambda template body ...))))))
+    ((_ template body ...)
+     (%watch (pattern template) (%on 'removed (capture-lambda template body ...))))))
 
 ;;;> Evaluates the body, with the template's captures bound, for each matching message.
 (define-syntax on-message
   (syntax-rules ()
-    ((_ template body ...) (%watch (pattern template) (%on 'message (capture-lambda template body ...))))))
+    ((_ template body ...)
+     (%watch (pattern template) (%on 'message (capture-lambda template body ...))))))
 
 ;;; Watches for matches; calls `procedure` with the captures of each match that appears, in a facet
 ;;; that stops when the match disappears.

@@ -13,5 +13,6 @@
   (import
     (rename (duet kernel) (watch %watch))
     (only (duet control) await) (only (duet internal control) raise %wrong-type)
-    (only (duet internal options) %check-options %check-time %option) (only (duet internal sequences) map for-each))
+    (only (duet internal options) %check-options %check-time %option)
+    (only (duet internal sequences) map for-each))
   (include "dataspace.scm"))

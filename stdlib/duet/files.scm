@@ -47,7 +47,8 @@
             (dictionary-set! handles entry
               (assert!
                 (apply record 'file name
-                  (map (lambda (key) (dictionary-ref entry key)) '(path kind size_bytes modified_ms)))))))
+                  (map (lambda (key) (dictionary-ref entry key))
+                       '(path kind size_bytes modified_ms)))))))
       found)
     (for-each
       (lambda (entry)

@@ -7,7 +7,9 @@
          (code (dictionary-ref done 'exit)))
     (if (memv code '(0 4))
         (dictionary-ref done 'stdout)
-        (error (string-append "duet " (%words words) " failed") code (dictionary-ref done 'stderr)))))
+        (error (string-append "duet " (%words words) " failed")
+               code
+               (dictionary-ref done 'stderr)))))
 
 (define (%words words)
   (if (null? (cdr words))

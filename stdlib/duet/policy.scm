@@ -23,13 +23,16 @@
 (define (%object? list)
   (let loop ((rest list))
     (or (null? rest)
-        (and (pair? (car rest)) (or (symbol? (caar rest)) (string? (caar rest))) (loop (cdr rest))))))
+        (and (pair? (car rest))
+             (or (symbol? (caar rest)) (string? (caar rest)))
+             (loop (cdr rest))))))
 
 (define (%json-array items) (string-append "[" (string-join (map %json items) ",") "]"))
 
 (define (%json-object fields)
   (define (field entry)
-    (string-append (%json (if (symbol? (car entry)) (symbol->string (car entry)) (car entry))) ":" (%json (cdr entry))))
+    (string-append (%json (if (symbol? (car entry)) (symbol->string (car entry)) (car entry))) ":"
+                   (%json (cdr entry))))
   (string-append "{" (string-join (map field fields) ",") "}"))
 
 ;;; Scheme writes 1. and .5, which are not JSON.
@@ -46,7 +49,8 @@
       (cond
         ((char=? char #\") "\\\"")
         ((char=? char #\\) "\\\\")
-        ((< code 32) (string-append "\\u" (substring "0000" 0 (if (< code 16) 3 2)) (number->string code 16)))
+        ((< code 32)
+         (string-append "\\u" (substring "0000" 0 (if (< code 16) 3 2)) (number->string code 16)))
         (else (string char)))))
   (string-append "\"" (string-join (map escaped (string->list text)) "") "\""))
 
@@ -59,7 +63,8 @@
 
 (define (%operand form)
   (cond
-    ((and (pair? form) (memq (car form) '(all any not eq in exists missing schema))) (%predicate form))
+    ((and (pair? form) (memq (car form) '(all any not eq in exists missing schema)))
+     (%predicate form))
     ((and (pair? form) (memq (car form) '(ref lit)) (pair? (cdr form)) (null? (cddr form)))
      (list (cons (car form) (cadr form))))
     (else form)))
@@ -123,7 +128,8 @@
   (if (not (or (symbol? capability) (string? capability)))
       (%wrong-type 'grant! "the name of a capability" capability))
   (let ((name (if (symbol? capability) (symbol->string capability) capability)))
-    (define (plain char) (if (or (char-alphabetic? char) (char-numeric? char) (memv char '(#\- #\_))) char #\_))
+    (define (plain char)
+      (if (or (char-alphabetic? char) (char-numeric? char) (memv char '(#\- #\_))) char #\_))
     (%enter 'constraint (string-append "grant." (session-name actor) "." (string-map plain name))
       (list '(effect . allow) (list 'subject (cons 'capability name))))))
 

@@ -7,7 +7,10 @@
     policy-refusal? refusal-code refusal-follows refusal-key refusal-explanation)
   (on-demand)
   (import (except (duet kernel) close-port close-output-port) (scheme base) (only (duet base)
-            string-join keyword? keyword->symbol record dictionary? dictionary->alist)
+                                                                              string-join keyword?
+                                                                              keyword->symbol record
+                                                                              dictionary?
+                                                                              dictionary->alist)
           (only (duet dataspace) assert! retract! yield) (only (duet internal options) %option)
           (only (duet internal control) %wrong-type))
   (include "policy.scm"))

@@ -48,7 +48,8 @@
   (%check-options 'supervise options '(:intensity :period))
   (let ((supervisor
           (%make-supervisor
-            strategy children (%option options :intensity 3) (%option options :period 5000) 0 (spawn-facet!))))
+            strategy children (%option options :intensity 3) (%option options :period 5000) 0
+            (spawn-facet!))))
     (%in supervisor (lambda () (for-each (lambda (child) (%start supervisor child)) children)))
     supervisor))
 
@@ -63,7 +64,7 @@
         :config (%child-config child)
         :link facet
         :on-exit (lambda (reason)
-                    (if (eq? facet (%child-facet child)) (%ended supervisor child reason)))))))
+                   (if (eq? facet (%child-facet child)) (%ended supervisor child reason)))))))
 
 (define (%stop child)
   (let ((facet (%child-facet child)))
@@ -111,7 +112,9 @@
     (on-stop
       (lambda ()
         (raise (or reason
-                   (%make-condition 'restart-intensity "a supervised entity ended too often" '())))))
+                   (%make-condition 'restart-intensity
+                                    "a supervised entity ended too often"
+                                    '())))))
     (stop-facet! facet)))
 
 ;;;> Returns the children of a supervisor, in their order: a list of pairs of role and actor.

@@ -5,8 +5,8 @@
   (import
     (duet base)
     (only (duet dataspace)
-      assert! retract! message! watch on-message on-stop spawn spawn-facet! stop-facet! current-facet
-      sleep call-tool log!)
+      assert! retract! message! watch on-message on-stop spawn spawn-facet! stop-facet!
+      current-facet sleep call-tool log!)
     (only (duet internal control) %wrong-type)
     (only (duet internal options) %check-options %option)
     (only (duet kernel) %make-condition))

@@ -3,8 +3,8 @@
   (export
     ;; Taking syntax apart and making it.
     syntax-case with-syntax syntax quasisyntax unsyntax unsyntax-splicing ... _
-    syntax? identifier? bound-identifier=? free-identifier=? syntax->datum datum->syntax syntax->list
-    generate-temporaries
+    syntax? identifier? bound-identifier=? free-identifier=? syntax->datum datum->syntax
+    syntax->list generate-temporaries
     syntax-violation
     ;; Macros that are not forms.
     identifier-syntax make-variable-transformer

@@ -10,9 +10,9 @@
   (import (scheme base) (only (scheme cxr) caddr) (scheme write) (duet syntax)
     (only (duet base)
       condition? condition-kind condition-message condition-irritants
-      dictionary dictionary? dictionary-ref dictionary-contains? dictionary-copy dictionary-keys dictionary-set!
-      dictionary-values append-map filter find list-head last record record? record-fields set? set->list
-      string-contains string-join string-prefix? string-suffix?)
+      dictionary dictionary? dictionary-ref dictionary-contains? dictionary-copy dictionary-keys
+      dictionary-set! dictionary-values append-map filter find list-head last record record?
+      record-fields set? set->list string-contains string-join string-prefix? string-suffix?)
     (only (duet dataspace) watch pattern spawn current-facet sleep call-tool)
     (only (duet kernel) %explain %make-condition %report-failure)
     (only (duet internal control) %wrong-type)

@@ -70,10 +70,12 @@
                   (call-tool name "webhook/close" (dictionary 'listener listener))))))))
     (let again ((wait %wait-first))
       (let ((opened
-              (guard (failure ((condition? failure) (%log-hook name "no requests are taken:" failure) #f))
+              (guard (failure
+                       ((condition? failure) (%log-hook name "no requests are taken:" failure) #f))
                 (call-tool name "webhook/listen" place))))
         (if opened
-            (let ((listening (assert! (record 'webhook/listening name (dictionary-ref opened 'port)))))
+            (let ((listening
+                    (assert! (record 'webhook/listening name (dictionary-ref opened 'port)))))
               (set! listener (dictionary-ref opened 'listener))
               (guard (failure ((condition? failure) (%log-hook name "the listener ended:" failure)))
                 (%accept! name (%accepted name opened place) timeout))

@@ -5,8 +5,8 @@
   (import
     (duet base)
     (only (duet dataspace)
-      assert! retract! message! pulse! signal with-timeout on-stop spawn spawn-facet! sleep call-tool
-      log!)
+      assert! retract! message! pulse! signal with-timeout on-stop spawn spawn-facet! sleep
+      call-tool log!)
     (only (duet internal control) %wrong-type)
     (only (duet internal options) %check-options %option))
   (include "webhooks.scm"))

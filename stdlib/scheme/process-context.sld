@@ -12,7 +12,8 @@
 
     ;;; Calls `thunk`; without the grant that it needs, calls `otherwise` with the condition.
     (define (%if-granted thunk otherwise)
-      (guard (fault ((and (condition? fault) (eq? (condition-kind fault) 'capability-denied)) (otherwise fault)))
+      (guard (fault ((and (condition? fault) (eq? (condition-kind fault) 'capability-denied))
+                     (otherwise fault)))
         (thunk)))
 
     ;;; Returns a list with the pair of a variable's name and value, or the empty list if the
@@ -26,7 +27,8 @@
     ;;;> `capability-denied` if none is granted.
     (define (get-environment-variables)
       (%if-granted
-        (lambda () (map (lambda (variable) (cons (car variable) (cadr variable))) (%environment-variables)))
+        (lambda ()
+          (map (lambda (variable) (cons (car variable) (cadr variable))) (%environment-variables)))
         (lambda (fault)
           (let ((granted (apply append (map %granted-variable %plain-variables))))
             (if (null? granted) (raise fault) granted)))))

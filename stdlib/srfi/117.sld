@@ -2,10 +2,10 @@
 (define-library (srfi 117)
   (export
     make-list-queue list-queue list-queue-copy list-queue-unfold list-queue-unfold-right
-    list-queue? list-queue-empty? list-queue-front list-queue-back list-queue-list list-queue-first-last
-    list-queue-add-front! list-queue-add-back! list-queue-remove-front! list-queue-remove-back! list-queue-remove-all!
-    list-queue-set-list! list-queue-append list-queue-append! list-queue-concatenate
-    list-queue-map list-queue-map! list-queue-for-each)
+    list-queue? list-queue-empty? list-queue-front list-queue-back list-queue-list
+    list-queue-first-last list-queue-add-front! list-queue-add-back! list-queue-remove-front!
+    list-queue-remove-back! list-queue-remove-all! list-queue-set-list! list-queue-append
+    list-queue-append! list-queue-concatenate list-queue-map list-queue-map! list-queue-for-each)
   (on-demand)
   (import (scheme base) (only (srfi 1) concatenate last-pair unfold unfold-right drop-right))
   (begin
@@ -91,7 +91,8 @@
     ;;;> Replaces the elements by those of a list, which the queue shares.
     (define (list-queue-set-list! queue list . last)
       (%set-first! queue list)
-      (%set-last! queue (cond ((pair? last) (car last)) ((null? list) '()) (else (last-pair list)))))
+      (%set-last! queue
+                  (cond ((pair? last) (car last)) ((null? list) '()) (else (last-pair list)))))
 
     ;;;> Returns a queue that concatenates all the queues.
     (define (list-queue-append . queues) (list-queue-concatenate queues))
@@ -104,6 +105,7 @@
     ;;;> Returns a queue of the values of `procedure` for the elements.
     (define (list-queue-map procedure queue) (make-list-queue (map procedure (%first queue))))
     ;;;> Replaces each element by the value of `procedure` for it.
-    (define (list-queue-map! procedure queue) (list-queue-set-list! queue (map procedure (%first queue))))
+    (define (list-queue-map! procedure queue)
+      (list-queue-set-list! queue (map procedure (%first queue))))
     ;;;> Calls `procedure` with the elements in order.
     (define (list-queue-for-each procedure queue) (for-each procedure (%first queue)))))

@@ -2,14 +2,14 @@
 (define-library (srfi 125)
   (export
     make-hash-table hash-table hash-table-unfold alist->hash-table
-    (rename %table? hash-table?) hash-table-contains? (rename hash-table-contains? hash-table-exists?)
-    hash-table-empty? hash-table=?
-    hash-table-mutable? hash-table-ref hash-table-ref/default hash-table-set! hash-table-delete! hash-table-intern!
-    hash-table-update! hash-table-update!/default hash-table-pop! hash-table-clear!
-    (rename %table-count hash-table-size)
+    (rename %table? hash-table?) hash-table-contains?
+    (rename hash-table-contains? hash-table-exists?) hash-table-empty? hash-table=?
+    hash-table-mutable? hash-table-ref hash-table-ref/default hash-table-set! hash-table-delete!
+    hash-table-intern! hash-table-update! hash-table-update!/default hash-table-pop!
+    hash-table-clear! (rename %table-count hash-table-size)
     hash-table-keys hash-table-values hash-table-entries hash-table-find hash-table-count
-    hash-table-map hash-table-for-each hash-table-walk hash-table-map! hash-table-map->list hash-table-fold
-    hash-table-prune!
+    hash-table-map hash-table-for-each hash-table-walk hash-table-map! hash-table-map->list
+    hash-table-fold hash-table-prune!
     hash-table-copy hash-table-empty-copy hash-table->alist
     hash-table-union! hash-table-intersection! hash-table-difference! hash-table-xor!
     (rename %table-same hash-table-equivalence-function) hash-table-hash-function
@@ -18,10 +18,10 @@
   (on-demand)
   (import (scheme base) (scheme case-lambda) (srfi 128) (duet internal tables)
     (only (duet internal lists) fold)
-          (only (srfi 69)
-            hash-table-ref/default hash-table-update!/default hash-table-keys hash-table-values hash-table-walk
-            hash-table->alist
-            hash-table-hash-function hash string-hash string-ci-hash hash-by-identity))
+    (only (srfi 69)
+      hash-table-ref/default hash-table-update!/default hash-table-keys hash-table-values
+      hash-table-walk hash-table->alist
+      hash-table-hash-function hash string-hash string-ci-hash hash-by-identity))
   (begin
     ;;;> Makes an empty hash table by a comparator, or by an equivalence and a hash function that
     ;;;> agrees with it.
@@ -45,7 +45,8 @@
           (if (stop? seed)
               table
               (begin
-                (call-with-values (lambda () (entry seed)) (lambda (key value) (%table-put! table key value)))
+                (call-with-values (lambda () (entry seed))
+                  (lambda (key value) (%table-put! table key value)))
                 (loop (next seed)))))))
 
     ;;;> Makes a hash table from an association list; of equal keys the first counts.
@@ -92,7 +93,9 @@
       (case-lambda
         ((table) (if #f #f))
         ((table key value) (%table-put! table key value))
-        ((table key value . rest) (%table-put! table key value) (apply hash-table-set! table rest))))
+        ((table key value . rest)
+         (%table-put! table key value)
+         (apply hash-table-set! table rest))))
 
     ;;;> Removes keys; returns how many of them the table had.
     (define (hash-table-delete! table . keys)
@@ -112,8 +115,12 @@
     (define hash-table-update!
       (case-lambda
         ((table key change)
-         (hash-table-update! table key change (lambda () (error "hash-table-update!: there is no such key" key))))
-        ((table key change failure) (hash-table-update! table key change failure (lambda (value) value)))
+         (hash-table-update! table
+                             key
+                             change
+                             (lambda () (error "hash-table-update!: there is no such key" key))))
+        ((table key change failure)
+         (hash-table-update! table key change failure (lambda (value) value)))
         ((table key change failure success)
          (let ((entry (%table-find table key)))
            (%table-put! table key (change (if entry (success (cdr entry)) (failure))))))))
@@ -142,13 +149,16 @@
 
     ;;;> Returns the number of entries that satisfy `(wanted? key value)`.
     (define (hash-table-count wanted? table)
-      (fold (lambda (entry count) (if (wanted? (car entry) (cdr entry)) (+ count 1) count)) 0 (%table-entries table)))
+      (fold (lambda (entry count) (if (wanted? (car entry) (cdr entry)) (+ count 1) count))
+            0
+            (%table-entries table)))
 
     ;;;> Returns a hash table by a comparator with the same keys and the values of `procedure` for
     ;;;> the old values.
     (define (hash-table-map procedure comparator table)
       (let ((mapped (make-hash-table comparator)))
-        (for-each (lambda (entry) (%table-put! mapped (car entry) (procedure (cdr entry)))) (%table-entries table))
+        (for-each (lambda (entry) (%table-put! mapped (car entry) (procedure (cdr entry))))
+                  (%table-entries table))
         mapped))
 
     ;;;> Calls `procedure` with each key and value.
@@ -157,7 +167,8 @@
 
     ;;;> Replaces each value by the value of `procedure` for key and value.
     (define (hash-table-map! procedure table)
-      (for-each (lambda (entry) (set-cdr! entry (procedure (car entry) (cdr entry)))) (%table-entries table)))
+      (for-each (lambda (entry) (set-cdr! entry (procedure (car entry) (cdr entry))))
+                (%table-entries table)))
 
     ;;;> Returns a list of the values of `procedure` for keys and values.
     (define (hash-table-map->list procedure table)

@@ -10,8 +10,8 @@
     vector-delete-neighbor-dups vector-delete-neighbor-dups!
     vector-find-median vector-find-median! vector-select! vector-separate!)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (only (duet internal lists) list-sort vector-sort append-reverse)
-          (duet internal ranges))
+  (import (scheme base) (scheme case-lambda)
+          (only (duet internal lists) list-sort vector-sort append-reverse) (duet internal ranges))
   (begin
     ;;;> Returns whether no element of a list comes before an earlier one.
     (define (list-sorted? less? list)
@@ -22,14 +22,16 @@
 
     ;;;> Returns whether no element of a vector, from `start` up to but not including `end`, comes
     ;;;> before an earlier one.
-    (define (vector-sorted? less? vector . range) (list-sorted? less? (apply vector->list vector range)))
+    (define (vector-sorted? less? vector . range)
+      (list-sorted? less? (apply vector->list vector range)))
 
     ;;;> Sorts the elements of a vector from `start` up to but not including `end` in place.
     (define vector-sort!
       (case-lambda
         ((less? vector) (vector-sort! less? vector 0))
         ((less? vector start) (vector-sort! less? vector start (vector-length vector)))
-        ((less? vector start end) (vector-copy! vector start (vector-sort less? vector start end)))))
+        ((less? vector start end)
+         (vector-copy! vector start (vector-sort less? vector start end)))))
 
     ;;;> Merges two sorted lists into one; of equal elements those of the first come first.
     (define (list-merge less? a b)
@@ -86,7 +88,8 @@
     ;;;> the two; of none, `nothing`.
     (define vector-find-median
       (case-lambda
-        ((less? vector nothing) (vector-find-median less? vector nothing (lambda (a b) (/ (+ a b) 2))))
+        ((less? vector nothing)
+         (vector-find-median less? vector nothing (lambda (a b) (/ (+ a b) 2))))
         ((less? vector nothing mean) (%median (vector-sort less? vector) nothing mean))))
 
     ;;;> Like `vector-find-median`, but sorts the vector.
@@ -98,7 +101,8 @@
     (define (vector-select! less? vector k . range)
       (%range 'vector-select! range (vector-length vector)
         (lambda (start end)
-          (if (not (< -1 k (- end start))) (%out-of-range 'vector-select! "there is no such element" k))
+          (if (not (< -1 k (- end start)))
+              (%out-of-range 'vector-select! "there is no such element" k))
           (vector-sort! less? vector start end)
           (vector-ref vector (+ k start)))))
 
@@ -106,5 +110,6 @@
     (define (vector-separate! less? vector k . range)
       (%range 'vector-separate! range (vector-length vector)
         (lambda (start end)
-          (if (not (<= 0 k (- end start))) (%out-of-range 'vector-separate! "there are not as many elements" k))
+          (if (not (<= 0 k (- end start)))
+              (%out-of-range 'vector-separate! "there are not as many elements" k))
           (vector-sort! less? vector start end))))))

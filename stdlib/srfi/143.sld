@@ -5,16 +5,16 @@
   (export
     fx-width fx-greatest fx-least fixnum?
     (rename = fx=?) (rename < fx<?) (rename > fx>?) (rename <= fx<=?) (rename >= fx>=?)
-    (rename zero? fxzero?) (rename positive? fxpositive?) (rename negative? fxnegative?) (rename odd? fxodd?)
-    (rename even? fxeven?)
+    (rename zero? fxzero?) (rename positive? fxpositive?) (rename negative? fxnegative?)
+    (rename odd? fxodd?) (rename even? fxeven?)
     (rename max fxmax) (rename min fxmin) (rename remainder fxremainder)
-    (rename bitwise-not fxnot) (rename bitwise-and fxand) (rename bitwise-ior fxior) (rename bitwise-xor fxxor)
-    (rename bit-count fxbit-count) (rename integer-length fxlength) (rename bitwise-if fxif)
-    (rename bit-set? fxbit-set?)
+    (rename bitwise-not fxnot) (rename bitwise-and fxand) (rename bitwise-ior fxior)
+    (rename bitwise-xor fxxor) (rename bit-count fxbit-count) (rename integer-length fxlength)
+    (rename bitwise-if fxif) (rename bit-set? fxbit-set?)
     (rename first-set-bit fxfirst-set-bit) (rename bit-field fxbit-field)
     fx+ fx- fx* fxquotient fxneg fxabs fxsquare fxsqrt fx+/carry fx-/carry fx*/carry
-    fxarithmetic-shift fxarithmetic-shift-left fxarithmetic-shift-right fxcopy-bit fxbit-field-rotate
-    fxbit-field-reverse)
+    fxarithmetic-shift fxarithmetic-shift-left fxarithmetic-shift-right fxcopy-bit
+    fxbit-field-rotate fxbit-field-reverse)
   (on-demand)
   (import (scheme base) (srfi 151))
   (begin
@@ -50,15 +50,19 @@
     ;;;> Returns the number times two to the power of `count`, rounded down.
     (define (fxarithmetic-shift a count) (%fixnum 'fxarithmetic-shift (arithmetic-shift a count)))
     ;;;> Returns the number with its bits shifted left.
-    (define (fxarithmetic-shift-left a count) (%fixnum 'fxarithmetic-shift-left (arithmetic-shift a count)))
+    (define (fxarithmetic-shift-left a count)
+      (%fixnum 'fxarithmetic-shift-left (arithmetic-shift a count)))
     ;;;> Returns the number with its bits shifted right.
-    (define (fxarithmetic-shift-right a count) (%fixnum 'fxarithmetic-shift-right (arithmetic-shift a (- count))))
+    (define (fxarithmetic-shift-right a count)
+      (%fixnum 'fxarithmetic-shift-right (arithmetic-shift a (- count))))
     ;;;> Returns the number with the bit at an index set as the boolean says.
     (define (fxcopy-bit index a on?) (%fixnum 'fxcopy-bit (copy-bit index a on?)))
     ;;;> Returns the number with the field rotated towards the higher bits.
-    (define (fxbit-field-rotate a count start end) (%fixnum 'fxbit-field-rotate (bit-field-rotate a count start end)))
+    (define (fxbit-field-rotate a count start end)
+      (%fixnum 'fxbit-field-rotate (bit-field-rotate a count start end)))
     ;;;> Returns the number with the bits of the field in reverse order.
-    (define (fxbit-field-reverse a start end) (%fixnum 'fxbit-field-reverse (bit-field-reverse a start end)))
+    (define (fxbit-field-reverse a start end)
+      (%fixnum 'fxbit-field-reverse (bit-field-reverse a start end)))
 
     ;;;> Returns the integer square root and the remainder.
     (define (fxsqrt a) (exact-integer-sqrt a))

@@ -2,29 +2,29 @@
 ;;; return a mapping like the others.
 (define-library (srfi 146)
   (export
-    mapping mapping-unfold mapping/ordered mapping-unfold/ordered mapping? mapping-contains? mapping-empty?
-    mapping-disjoint?
+    mapping mapping-unfold mapping/ordered mapping-unfold/ordered mapping? mapping-contains?
+    mapping-empty? mapping-disjoint?
     mapping-ref mapping-ref/default mapping-key-comparator
-    mapping-adjoin mapping-set mapping-replace mapping-delete mapping-delete-all mapping-intern mapping-update
-    mapping-update/default
+    mapping-adjoin mapping-set mapping-replace mapping-delete mapping-delete-all mapping-intern
+    mapping-update mapping-update/default
     mapping-pop mapping-search
-    (rename mapping-adjoin mapping-adjoin!) (rename mapping-set mapping-set!) (rename mapping-replace mapping-replace!)
-    (rename mapping-delete mapping-delete!) (rename mapping-delete-all mapping-delete-all!)
-    (rename mapping-intern mapping-intern!)
+    (rename mapping-adjoin mapping-adjoin!) (rename mapping-set mapping-set!)
+    (rename mapping-replace mapping-replace!) (rename mapping-delete mapping-delete!)
+    (rename mapping-delete-all mapping-delete-all!) (rename mapping-intern mapping-intern!)
     (rename mapping-update mapping-update!) (rename mapping-update/default mapping-update!/default)
     (rename mapping-pop mapping-pop!)
     (rename mapping-search mapping-search!)
-    mapping-size mapping-find mapping-count mapping-any? mapping-every? mapping-keys mapping-values mapping-entries
-    mapping-map mapping-for-each mapping-fold mapping-map->list mapping-filter mapping-remove mapping-partition
-    (rename mapping-filter mapping-filter!) (rename mapping-remove mapping-remove!)
-    (rename mapping-partition mapping-partition!)
-    mapping-copy mapping->alist alist->mapping alist->mapping! alist->mapping/ordered alist->mapping/ordered!
-    mapping=? mapping<? mapping>? mapping<=? mapping>=?
+    mapping-size mapping-find mapping-count mapping-any? mapping-every? mapping-keys mapping-values
+    mapping-entries mapping-map mapping-for-each mapping-fold mapping-map->list mapping-filter
+    mapping-remove mapping-partition (rename mapping-filter mapping-filter!)
+    (rename mapping-remove mapping-remove!) (rename mapping-partition mapping-partition!)
+    mapping-copy mapping->alist alist->mapping alist->mapping! alist->mapping/ordered
+    alist->mapping/ordered! mapping=? mapping<? mapping>? mapping<=? mapping>=?
     mapping-union mapping-intersection mapping-difference mapping-xor
     (rename mapping-union mapping-union!) (rename mapping-intersection mapping-intersection!)
     (rename mapping-difference mapping-difference!) (rename mapping-xor mapping-xor!)
-    mapping-min-key mapping-max-key mapping-min-value mapping-max-value mapping-min-entry mapping-max-entry
-    mapping-key-predecessor mapping-key-successor
+    mapping-min-key mapping-max-key mapping-min-value mapping-max-value mapping-min-entry
+    mapping-max-entry mapping-key-predecessor mapping-key-successor
     mapping-range= mapping-range< mapping-range> mapping-range<= mapping-range>=
     (rename mapping-range= mapping-range=!) (rename mapping-range< mapping-range<!)
     (rename mapping-range> mapping-range>!)

@@ -1,19 +1,20 @@
 ;;; SRFI 151: bits of exact integers, as infinite two's complement.
 (define-library (srfi 151)
   (export
-    bitwise-not bitwise-and (rename bitwise-or bitwise-ior) bitwise-xor bitwise-eqv bitwise-nand bitwise-nor
-    bitwise-andc1 bitwise-andc2 bitwise-orc1 bitwise-orc2
+    bitwise-not bitwise-and (rename bitwise-or bitwise-ior) bitwise-xor bitwise-eqv bitwise-nand
+    bitwise-nor bitwise-andc1 bitwise-andc2 bitwise-orc1 bitwise-orc2
     arithmetic-shift bit-count integer-length bitwise-if
     bit-set? copy-bit bit-swap any-bit-set? every-bit-set? first-set-bit
-    bit-field bit-field-any? bit-field-every? bit-field-clear bit-field-set bit-field-replace bit-field-replace-same
-    bit-field-rotate bit-field-reverse
+    bit-field bit-field-any? bit-field-every? bit-field-clear bit-field-set bit-field-replace
+    bit-field-replace-same bit-field-rotate bit-field-reverse
     bits->list bits->vector list->bits vector->bits bits
     bitwise-fold bitwise-for-each bitwise-unfold make-bitwise-generator)
   (on-demand)
   (import (scheme base)
-          (only (duet internal lists) fold) (only (duet internal ranges) %out-of-range %check-natural)
-          (rename (only (duet kernel) bitwise-and bitwise-or bitwise-xor bitwise-not arithmetic-shift bit-count
-                    integer-length)
+          (only (duet internal lists) fold)
+          (only (duet internal ranges) %out-of-range %check-natural)
+          (rename (only (duet kernel) bitwise-and bitwise-or bitwise-xor bitwise-not
+                    arithmetic-shift bit-count integer-length)
             (bit-count %ones)))
   (begin
     ;;;> Returns the number of bits that are 1; of a negative number, the number of bits that are 0.
@@ -85,7 +86,8 @@
     (define (bit-field-replace number other start end)
       (bitwise-if (%mask start end) (arithmetic-shift other start) number))
     ;;;> Returns the number with the field replaced by the same field of another.
-    (define (bit-field-replace-same number other start end) (bitwise-if (%mask start end) other number))
+    (define (bit-field-replace-same number other start end)
+      (bitwise-if (%mask start end) other number))
 
     ;;;> Returns the number with the field rotated by `count` towards the higher bits.
     (define (bit-field-rotate number count start end)
@@ -102,7 +104,8 @@
     ;;;> Returns the number with the bits of the field in reverse order.
     (define (bit-field-reverse number start end)
       (bit-field-replace
-        number (list->bits (reverse (bits->list (bit-field number start end) (- end start)))) start end))
+        number (list->bits (reverse (bits->list (bit-field number start end) (- end start)))) start
+        end))
 
     ;;;> Returns a list of booleans, one for each bit from the lowest on; `count` bits, or all
     ;;;> significant ones.

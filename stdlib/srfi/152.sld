@@ -1,28 +1,29 @@
 ;;; SRFI 152: strings, by index and predicate.
 (define-library (srfi 152)
   (export
-    string? string-null? string-every string-any make-string string string-tabulate string-unfold string-unfold-right
-    string->vector string->list vector->string list->string reverse-list->string
-    string-length string-ref substring string-copy string-take string-take-right string-drop string-drop-right
-    string-pad string-pad-right string-trim string-trim-right string-trim-both string-replace
-    string=? string<? string>? string<=? string>=? string-ci=? string-ci<? string-ci>? string-ci<=? string-ci>=?
-    string-prefix-length string-suffix-length string-prefix? string-suffix?
-    string-index string-index-right string-skip string-skip-right string-contains string-contains-right
-    string-take-while string-take-while-right string-drop-while string-drop-while-right string-span string-break
-    string-append string-concatenate string-concatenate-reverse string-join
-    string-fold string-fold-right string-map string-for-each string-count string-filter string-remove
-    string-replicate string-segment string-split read-string write-string string-set! string-fill! string-copy!)
+    string? string-null? string-every string-any make-string string string-tabulate string-unfold
+    string-unfold-right string->vector string->list vector->string list->string reverse-list->string
+    string-length string-ref substring string-copy string-take string-take-right string-drop
+    string-drop-right string-pad string-pad-right string-trim string-trim-right string-trim-both
+    string-replace string=? string<? string>? string<=? string>=? string-ci=? string-ci<?
+    string-ci>? string-ci<=? string-ci>=? string-prefix-length string-suffix-length string-prefix?
+    string-suffix? string-index string-index-right string-skip string-skip-right string-contains
+    string-contains-right string-take-while string-take-while-right string-drop-while
+    string-drop-while-right string-span string-break string-append string-concatenate
+    string-concatenate-reverse string-join string-fold string-fold-right string-map string-for-each
+    string-count string-filter string-remove string-replicate string-segment string-split
+    read-string write-string string-set! string-fill! string-copy!)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (duet internal ranges)
           (only (scheme char) string-ci=? string-ci<? string-ci>? string-ci<=? string-ci>=?)
           (only (srfi 13)
-            string-null? string-every string-any string-tabulate reverse-list->string string-take string-take-right
-            string-drop string-drop-right
-            string-pad string-pad-right string-trim string-trim-right string-trim-both string-replace
-            string-prefix-length string-suffix-length string-prefix? string-suffix?
+            string-null? string-every string-any string-tabulate reverse-list->string string-take
+            string-take-right string-drop string-drop-right
+            string-pad string-pad-right string-trim string-trim-right string-trim-both
+            string-replace string-prefix-length string-suffix-length string-prefix? string-suffix?
             string-index string-index-right string-skip string-skip-right string-contains
-            string-concatenate string-concatenate-reverse string-join string-fold string-fold-right string-count
-            string-filter
+            string-concatenate string-concatenate-reverse string-join string-fold string-fold-right
+            string-count string-filter
             string-delete xsubstring))
   (begin
     (define (%add! part port) (if (char? part) (write-char part port) (write-string part port)))
@@ -46,7 +47,8 @@
     (define string-unfold-right
       (case-lambda
         ((stop? part next seed) (string-unfold-right stop? part next seed "" (lambda (seed) "")))
-        ((stop? part next seed base) (string-unfold-right stop? part next seed base (lambda (seed) "")))
+        ((stop? part next seed base)
+         (string-unfold-right stop? part next seed base (lambda (seed) "")))
         ((stop? part next seed base final)
          (let loop ((seed seed) (parts (list base)))
            (if (stop? seed)
@@ -66,7 +68,12 @@
 
     ;;;> Returns the longest prefix whose characters satisfy a predicate.
     (define (string-take-while string predicate . range)
-      (%cut string string-skip predicate range %end (lambda (start end cut) (substring string start cut))))
+      (%cut string
+            string-skip
+            predicate
+            range
+            %end
+            (lambda (start end cut) (substring string start cut))))
 
     ;;;> Returns the longest suffix whose characters satisfy a predicate.
     (define (string-take-while-right string predicate . range)
@@ -75,7 +82,12 @@
 
     ;;;> Returns the rest of a string after the longest prefix whose characters satisfy a predicate.
     (define (string-drop-while string predicate . range)
-      (%cut string string-skip predicate range %end (lambda (start end cut) (substring string cut end))))
+      (%cut string
+            string-skip
+            predicate
+            range
+            %end
+            (lambda (start end cut) (substring string cut end))))
 
     ;;;> Returns the part of a string before the longest suffix whose characters satisfy a
     ;;;> predicate.
@@ -99,7 +111,9 @@
     (define (string-contains-right string pattern . ranges)
       (%range 'string-contains-right ranges (string-length string)
         (lambda (start end)
-          (let* ((pattern (if (> (length ranges) 2) (apply %substring pattern (list-tail ranges 2)) pattern))
+          (let* ((pattern (if (> (length ranges) 2)
+                              (apply %substring pattern (list-tail ranges 2))
+                              pattern))
                  (length (string-length pattern)))
             (let loop ((index (- end length)))
               (cond ((< index start) #f)
@@ -134,14 +148,19 @@
         (let loop ((start start) (limit limit) (parts '()))
           (let ((found (and (not (eqv? limit 0)) (string-contains string delimiter start end))))
             (if found
-                (loop (+ found length) (and limit (- limit 1)) (cons (substring string start found) parts))
+                (loop (+ found length)
+                      (and limit (- limit 1))
+                      (cons (substring string start found) parts))
                 (reverse (cons (substring string start end) parts)))))))
 
     (define (%chars string limit start end)
       (let loop ((start start) (limit limit) (parts '()))
         (cond ((= start end) (reverse parts))
               ((eqv? limit 0) (reverse (cons (substring string start end) parts)))
-              (else (loop (+ start 1) (and limit (- limit 1)) (cons (substring string start (+ start 1)) parts))))))
+              (else
+               (loop (+ start 1)
+                     (and limit (- limit 1))
+                     (cons (substring string start (+ start 1)) parts))))))
 
     (define (%without-last parts) (reverse (cdr (reverse parts))))
 
@@ -163,7 +182,9 @@
                     (%chars string limit start end)
                     (let ((parts (%parts string delimiter limit start end)))
                       (cond ((and (eq? grammar 'prefix) (string-null? (car parts))) (cdr parts))
-                            ((and (eq? grammar 'suffix) (string-null? (car (reverse parts)))) (%without-last parts))
+                            ((and (eq? grammar 'suffix) (string-null? (car (reverse parts))))
+                             (%without-last parts))
                             (else parts)))))
-               ((eq? grammar 'strict-infix) (error "string-split: an empty string has no parts in this grammar" string))
+               ((eq? grammar 'strict-infix)
+                (error "string-split: an empty string has no parts in this grammar" string))
                (else '())))))))

@@ -1,14 +1,14 @@
 ;;; SRFI 175: ASCII. An argument is a character or its code, and the result is of the same kind.
 (define-library (srfi 175)
   (export
-    ascii-codepoint? ascii-bytevector? ascii-char? ascii-string? ascii-control? ascii-non-control? ascii-space-or-tab?
-    ascii-whitespace?
-    ascii-other-graphic? ascii-alphanumeric? ascii-alphabetic? ascii-numeric? ascii-upper-case? ascii-lower-case?
-    ascii-digit-value ascii-upper-case-value ascii-lower-case-value ascii-nth-digit ascii-nth-upper-case
-    ascii-nth-lower-case
+    ascii-codepoint? ascii-bytevector? ascii-char? ascii-string? ascii-control? ascii-non-control?
+    ascii-space-or-tab? ascii-whitespace?
+    ascii-other-graphic? ascii-alphanumeric? ascii-alphabetic? ascii-numeric? ascii-upper-case?
+    ascii-lower-case? ascii-digit-value ascii-upper-case-value ascii-lower-case-value
+    ascii-nth-digit ascii-nth-upper-case ascii-nth-lower-case
     ascii-upcase ascii-downcase ascii-control->graphic ascii-graphic->control ascii-mirror-bracket
-    ascii-ci=? ascii-ci<? ascii-ci>? ascii-ci<=? ascii-ci>=? ascii-string-ci=? ascii-string-ci<? ascii-string-ci>?
-    ascii-string-ci<=? ascii-string-ci>=?)
+    ascii-ci=? ascii-ci<? ascii-ci>? ascii-ci<=? ascii-ci>=? ascii-string-ci=? ascii-string-ci<?
+    ascii-string-ci>? ascii-string-ci<=? ascii-string-ci>=?)
   (on-demand)
   (import (scheme base))
   (begin
@@ -43,7 +43,8 @@
     (define (ascii-whitespace? x) (let ((code (%code x))) (or (<= 9 code 13) (= code 32))))
     ;;;> Returns whether a character is visible and neither letter nor digit.
     (define (ascii-other-graphic? x)
-      (let ((code (%code x))) (or (<= 33 code 47) (<= 58 code 64) (<= 91 code 96) (<= 123 code 126))))
+      (let ((code (%code x)))
+        (or (<= 33 code 47) (<= 58 code 64) (<= 91 code 96) (<= 123 code 126))))
     ;;;> Returns whether a character is a letter or a digit.
     (define (ascii-alphanumeric? x) (or (ascii-alphabetic? x) (ascii-numeric? x)))
     ;;;> Returns whether a character is a letter.
@@ -85,7 +86,8 @@
     ;;;> Returns the matching bracket, or #f.
     (define (ascii-mirror-bracket x)
       (let ((pair (assv (%code x)
-                    '((40 . 41) (41 . 40) (60 . 62) (62 . 60) (91 . 93) (93 . 91) (123 . 125) (125 . 123)))))
+                    '((40 . 41) (41 . 40) (60 . 62) (62 . 60) (91 . 93) (93 . 91) (123 . 125)
+                      (125 . 123)))))
         (%like x (and pair (cdr pair)))))
 
     (define (%folded x) (let ((code (%code x))) (if (<= 65 code 90) (+ code 32) code)))

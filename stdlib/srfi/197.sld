@@ -12,7 +12,8 @@
         ((_ value) value)
         ((_ value (part ...) . steps) (%chain _ (... ...) value ((part ...) . steps)))
         ((_ value placeholder) value)
-        ((_ value placeholder (part ...) . steps) (%chain placeholder (... ...) value ((part ...) . steps)))
+        ((_ value placeholder (part ...) . steps)
+         (%chain placeholder (... ...) value ((part ...) . steps)))
         ((_ value placeholder ellipsis . steps) (%chain placeholder ellipsis value steps))))
 
     ;;; `walk` visits the parts of a step, with a variable for each placeholder.
@@ -22,16 +23,19 @@
         ((% placeholder ellipsis value (step . steps))
          (letrec-syntax
              ((walk
-               (syntax-rules ::: (placeholder ellipsis)
-                 ((walk before (variable :::) (part :::) (placeholder ellipsis))
-                  (call-with-values (lambda () before) (lambda (variable ::: . rest) (apply part ::: rest))))
-                 ((walk before (variable :::) (part :::) (placeholder . others))
-                  (walk before (variable ::: new) (part ::: new) others))
-                 ((walk before variables (part :::) (other . others))
-                  (walk before variables (part ::: other) others))
-                 ((walk before () parts ()) (begin before parts))
-                 ((walk before (variable) parts ()) (let ((variable before)) parts))
-                 ((walk before variables parts ()) (call-with-values (lambda () before) (lambda variables parts))))))
+                (syntax-rules :::
+                  (placeholder ellipsis)
+                  ((walk before (variable :::) (part :::) (placeholder ellipsis))
+                   (call-with-values (lambda () before)
+                     (lambda (variable ::: . rest) (apply part ::: rest))))
+                  ((walk before (variable :::) (part :::) (placeholder . others))
+                   (walk before (variable ::: new) (part ::: new) others))
+                  ((walk before variables (part :::) (other . others))
+                   (walk before variables (part ::: other) others))
+                  ((walk before () parts ()) (begin before parts))
+                  ((walk before (variable) parts ()) (let ((variable before)) parts))
+                  ((walk before variables parts ())
+                   (call-with-values (lambda () before) (lambda variables parts))))))
            (%chain placeholder ellipsis (walk value () () step) steps)))))
 
     ;;;> Like `chain`, but ends with false as soon as a value is false.
@@ -46,7 +50,8 @@
         ((% placeholder value ()) value)
         ((% placeholder value (step . steps))
          (let ((before value))
-           (and before (%chain-and placeholder (%chain placeholder (... ...) before (step)) steps))))))
+           (and before
+                (%chain-and placeholder (%chain placeholder (... ...) before (step)) steps))))))
 
     ;;;> Like `chain`, with steps `(step)` and `(guard? step)`; the latter are skipped if the guard,
     ;;;> in which `_` is the value, is false.
@@ -64,7 +69,9 @@
         ((% placeholder value ((guard? step) . steps))
          (let ((before value))
            (%chain-when placeholder
-             (if (%guard placeholder before guard?) (%chain placeholder (... ...) before (step)) before)
+             (if (%guard placeholder before guard?)
+                 (%chain placeholder (... ...) before (step))
+                 before)
              steps)))))
 
     (define-syntax %guard
@@ -87,7 +94,8 @@
     (define-syntax %reversed
       (syntax-rules ()
         ((% placeholder steps (last)) (%nest placeholder last steps))
-        ((% placeholder (step ...) (next . others)) (%reversed placeholder (next step ...) others))))
+        ((% placeholder (step ...) (next . others))
+         (%reversed placeholder (next step ...) others))))
 
     (define-syntax %nest
       (syntax-rules ()
@@ -95,9 +103,11 @@
         ((% placeholder inner (step . steps))
          (letrec-syntax
              ((put
-               (syntax-rules ::: (placeholder)
-                 ((put (part :::) (placeholder . others)) (%nest placeholder (part ::: inner . others) steps))
-                 ((put (part :::) (other . others)) (put (part ::: other) others)))))
+                (syntax-rules :::
+                  (placeholder)
+                  ((put (part :::) (placeholder . others))
+                   (%nest placeholder (part ::: inner . others) steps))
+                  ((put (part :::) (other . others)) (put (part ::: other) others)))))
            (put () step)))))
 
     ;;;> Inserts each expression at the `_` of the next one.

@@ -1,8 +1,9 @@
 ;;; SRFI 210: procedures and forms for multiple values.
 (define-library (srfi 210)
   (export
-    apply/mv call/mv list/mv vector/mv box/mv value/mv coarity set!-values with-values case-receive bind/mv
-    list-values vector-values box-values value identity compose-left compose-right map-values bind/list bind/box bind)
+    apply/mv call/mv list/mv vector/mv box/mv value/mv coarity set!-values with-values case-receive
+    bind/mv list-values vector-values box-values value identity compose-left compose-right
+    map-values bind/list bind/box bind)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (rename (srfi 195) (box %box) (unbox %unbox)))
   (begin
@@ -12,7 +13,10 @@
         ((_ procedure producer) (call-with-values (lambda () producer) procedure))
         ((_ procedure object ... producer)
          (let ((it procedure))
-           (%ordered () (object ...) producer (lambda (first) (lambda rest (apply it (append first rest)))))))))
+           (%ordered ()
+                     (object ...)
+                     producer
+                     (lambda (first) (lambda rest (apply it (append first rest)))))))))
 
     ;;; Evaluates objects from left to right and calls the value of `make` for their list with the
     ;;; values of the producer.
@@ -61,10 +65,15 @@
     (define-syntax %set!
       (syntax-rules ()
         ((_ ((variable temporary) ...) () () producer)
-         (call-with-values (lambda () producer) (lambda (temporary ...) (set! variable temporary) ... (if #f #f))))
+         (call-with-values (lambda () producer)
+           (lambda (temporary ...) (set! variable temporary) ... (if #f #f))))
         ((_ ((variable temporary) ...) () (rest) producer)
          (call-with-values (lambda () producer)
-           (lambda (temporary ... . others) (set! variable temporary) ... (set! rest others) (if #f #f))))
+           (lambda (temporary ... . others)
+             (set! variable temporary)
+             ...
+             (set! rest others)
+             (if #f #f))))
         ((_ (pair ...) (variable more ...) rest producer)
          (%set! (pair ... (variable temporary)) (more ...) rest producer))))
 
@@ -110,6 +119,7 @@
                (lambda values (apply bind/list values (cdr transducers)))))))
     ;;;> Passes the values of a box through procedures, from left to right.
     (define (bind/box box . transducers)
-      (call-with-values (lambda () (%unbox box)) (lambda objects (apply bind/list objects transducers))))
+      (call-with-values (lambda () (%unbox box))
+        (lambda objects (apply bind/list objects transducers))))
     ;;;> Passes an object through procedures, from left to right.
     (define (bind object . transducers) (apply bind/list (list object) transducers))))

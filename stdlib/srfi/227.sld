@@ -12,7 +12,8 @@
         ((_ procedure (clause ...) ((name stand-in) ...) ((option default) . more) body)
          (%at-once procedure (clause ... ((stand-in ...) (procedure stand-in ... default)))
            ((name stand-in) ... (option new)) more body))
-        ((_ procedure () (bound ...) (name . more) body) (%at-once procedure () (bound ... (name new)) more body))
+        ((_ procedure () (bound ...) (name . more) body)
+         (%at-once procedure () (bound ... (name new)) more body))
         ((_ procedure (clause ...) bound (name . more) body)
          (syntax-error "a parameter without a default stands behind one with a default" name))
         ((_ procedure (clause ...) ((name stand-in) ...) rest body)
@@ -22,8 +23,13 @@
     (define-syntax %in-turn
       (syntax-rules ()
         ((_ procedure (clause ...) (name ...) ((option default) . more) body)
-         (%in-turn procedure (clause ... ((name ...) (procedure name ... default))) (name ... option) more body))
-        ((_ procedure () (bound ...) (name . more) body) (%in-turn procedure () (bound ... name) more body))
+         (%in-turn procedure
+                   (clause ... ((name ...) (procedure name ... default)))
+                   (name ... option)
+                   more
+                   body))
+        ((_ procedure () (bound ...) (name . more) body)
+         (%in-turn procedure () (bound ... name) more body))
         ((_ procedure (clause ...) bound (name . more) body)
          (syntax-error "a parameter without a default stands behind one with a default" name))
         ((_ procedure (clause ...) (name ...) rest body)

@@ -15,7 +15,8 @@
     ;;; The formals have at least one variable.
     (define-syntax %curried
       (syntax-rules ()
-        ((_ (variable ...) body ...) (%curry (length '(variable ...)) #f (lambda (variable ...) body ...) '()))
+        ((_ (variable ...) body ...)
+         (%curry (length '(variable ...)) #f (lambda (variable ...) body ...) '()))
         ((_ (variable ... . rest) body ...)
          (%curry (length '(variable ...)) #t (lambda (variable ... . rest) body ...) '()))))
 

@@ -1,11 +1,11 @@
 ;;; SRFI 235: combinators.
 (define-library (srfi 235)
   (export
-    constantly complement swap flip on-left on-right conjoin disjoin each-of all-of any-of on left-section right-section
-    apply-chain arguments-drop arguments-drop-right arguments-take arguments-take-right group-by
-    begin-procedure if-procedure when-procedure unless-procedure value-procedure case-procedure
-    and-procedure eager-and-procedure or-procedure eager-or-procedure funcall-procedure loop-procedure while-procedure
-    until-procedure
+    constantly complement swap flip on-left on-right conjoin disjoin each-of all-of any-of on
+    left-section right-section apply-chain arguments-drop arguments-drop-right arguments-take
+    arguments-take-right group-by begin-procedure if-procedure when-procedure unless-procedure
+    value-procedure case-procedure and-procedure eager-and-procedure or-procedure eager-or-procedure
+    funcall-procedure loop-procedure while-procedure until-procedure
     always never boolean identity compose)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (only (duet internal lists) every any))
@@ -30,7 +30,8 @@
               (apply (car predicates) arguments)
               (and (apply (car predicates) arguments) (%all (cdr predicates) arguments)))))
     (define (%any predicates arguments)
-      (and (pair? predicates) (or (apply (car predicates) arguments) (%any (cdr predicates) arguments))))
+      (and (pair? predicates)
+           (or (apply (car predicates) arguments) (%any (cdr predicates) arguments))))
 
     ;;;> Makes a predicate that holds if every predicate holds for every argument.
     (define (conjoin . predicates)
@@ -56,28 +57,33 @@
     ;;;> Makes a procedure whose first arguments are these.
     (define (left-section procedure . first) (lambda rest (apply procedure (append first rest))))
     ;;;> Makes a procedure whose last arguments are these, the last one first.
-    (define (right-section procedure . last) (lambda rest (apply procedure (append rest (reverse last)))))
+    (define (right-section procedure . last)
+      (lambda rest (apply procedure (append rest (reverse last)))))
     ;;;> Makes a procedure that passes the values of each procedure to the previous one.
     (define (apply-chain . procedures)
       (cond ((null? procedures) values)
             ((null? (cdr procedures)) (car procedures))
             (else
              (let ((inner (apply apply-chain (cdr procedures))))
-               (lambda arguments (call-with-values (lambda () (apply inner arguments)) (car procedures)))))))
+               (lambda arguments
+                 (call-with-values (lambda () (apply inner arguments)) (car procedures)))))))
     ;;;> Like `apply-chain`.
     (define (compose . procedures) (apply apply-chain procedures))
     ;;;> Returns the argument.
     (define (identity object) object)
 
     ;;; Returns the first `count` elements of a list.
-    (define (%take list count) (if (= count 0) '() (cons (car list) (%take (cdr list) (- count 1)))))
+    (define (%take list count)
+      (if (= count 0) '() (cons (car list) (%take (cdr list) (- count 1)))))
     ;;;> Makes a procedure that drops its first `count` arguments.
-    (define (arguments-drop procedure count) (lambda arguments (apply procedure (list-tail arguments count))))
+    (define (arguments-drop procedure count)
+      (lambda arguments (apply procedure (list-tail arguments count))))
     ;;;> Makes a procedure that drops its last `count` arguments.
     (define (arguments-drop-right procedure count)
       (lambda arguments (apply procedure (%take arguments (- (length arguments) count)))))
     ;;;> Makes a procedure that keeps only its first `count` arguments.
-    (define (arguments-take procedure count) (lambda arguments (apply procedure (%take arguments count))))
+    (define (arguments-take procedure count)
+      (lambda arguments (apply procedure (%take arguments count))))
     ;;;> Makes a procedure that keeps only its last `count` arguments.
     (define (arguments-take-right procedure count)
       (lambda arguments (apply procedure (list-tail arguments (- (length arguments) count)))))

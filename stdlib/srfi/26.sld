@@ -11,11 +11,14 @@
 
     (define-syntax %cut
       (syntax-rules (<> <...>)
-        ((_ (parameter ...) (procedure part ...)) (lambda (parameter ...) ((begin procedure) part ...)))
+        ((_ (parameter ...) (procedure part ...))
+         (lambda (parameter ...) ((begin procedure) part ...)))
         ((_ (parameter ...) (procedure part ...) <...>)
          (lambda (parameter ... . rest) (apply procedure part ... rest)))
-        ((_ (parameter ...) (part ...) <> . slots) (%cut (parameter ... new) (part ... new) . slots))
-        ((_ parameters (part ...) expression . slots) (%cut parameters (part ... expression) . slots))))
+        ((_ (parameter ...) (part ...) <> . slots)
+         (%cut (parameter ... new) (part ... new) . slots))
+        ((_ parameters (part ...) expression . slots)
+         (%cut parameters (part ... expression) . slots))))
 
     ;;;> Like `cut`, but the given expressions are evaluated once, when the procedure is made.
     (define-syntax cute

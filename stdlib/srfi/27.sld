@@ -4,8 +4,8 @@
 (define-library (srfi 27)
   (export
     random-integer random-real default-random-source make-random-source random-source?
-    random-source-state-ref random-source-state-set! random-source-randomize! random-source-pseudo-randomize!
-    random-source-make-integers random-source-make-reals)
+    random-source-state-ref random-source-state-set! random-source-randomize!
+    random-source-pseudo-randomize! random-source-make-integers random-source-make-reals)
   (on-demand)
   (import (scheme base) (scheme time))
   (begin
@@ -36,7 +36,9 @@
     (define (%below! source bound)
       (let-values (((range digits)
                     (let loop ((range %m1) (digits 1))
-                      (if (< range bound) (loop (* range %m1) (+ digits 1)) (values range digits)))))
+                      (if (< range bound)
+                          (loop (* range %m1) (+ digits 1))
+                          (values range digits)))))
         (let ((most (* bound (quotient range bound))))
           (let again ()
             (let loop ((digits digits) (number 0))
@@ -68,14 +70,17 @@
         (do ((index 0 (+ index 1)) (rest number (quotient rest 4294944443)))
             ((and (>= index 6) (= rest 0)))
           (let ((place (modulo index 6)))
-            (vector-set! s place (+ 1 (modulo (+ (* 69069 (vector-ref s place)) rest index) 4294944442)))))
+            (vector-set! s
+                         place
+                         (+ 1 (modulo (+ (* 69069 (vector-ref s place)) rest index) 4294944442)))))
         (%set-state! source s)
         (do ((steps 24 (- steps 1))) ((= steps 0)) (%next! source))))
 
     ;;;> Sets a source to a state that depends on the clock.
     (define (random-source-randomize! source)
       (%check-source source 'random-source-randomize!)
-      (%scatter! source (+ (* 4294944443 (current-jiffy)) (exact (floor (* 1000 (current-second)))))))
+      (%scatter! source
+                 (+ (* 4294944443 (current-jiffy)) (exact (floor (* 1000 (current-second)))))))
 
     ;;;> Sets a source to the state for two non-negative exact integers.
     (define (random-source-pseudo-randomize! source i j)
@@ -98,7 +103,8 @@
       (if (null? unit)
           (lambda () (/ (+ 1.0 (%below! source 9007199254740991)) 9007199254740992.0))
           (let* ((unit (car unit)) (steps (- (exact (floor (/ 1 unit))) 1)))
-            (if (not (< 0 unit 1)) (error "random-source-make-reals: the unit must be between 0 and 1" unit))
+            (if (not (< 0 unit 1))
+                (error "random-source-make-reals: the unit must be between 0 and 1" unit))
             (lambda () (* unit (+ 1 (%below! source (max 1 steps))))))))
 
     ;;;> The source of `random-integer` and `random-real`.

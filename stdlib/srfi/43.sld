@@ -1,21 +1,22 @@
 ;;; SRFI 43: vectors; procedures that are called with elements receive the index first.
 (define-library (srfi 43)
   (export
-    make-vector vector vector-unfold vector-unfold-right vector-copy vector-reverse-copy vector-append
-    vector-concatenate
+    make-vector vector vector-unfold vector-unfold-right vector-copy vector-reverse-copy
+    vector-append vector-concatenate
     vector? vector-empty? vector= vector-ref vector-length
     vector-fold vector-fold-right vector-map vector-map! vector-for-each vector-count
-    vector-index vector-index-right vector-skip vector-skip-right vector-binary-search vector-any vector-every
-    vector-set! vector-swap! vector-fill! vector-reverse! vector-copy! vector-reverse-copy!
-    vector->list reverse-vector->list list->vector reverse-list->vector)
+    vector-index vector-index-right vector-skip vector-skip-right vector-binary-search vector-any
+    vector-every vector-set! vector-swap! vector-fill! vector-reverse! vector-copy!
+    vector-reverse-copy! vector->list reverse-vector->list list->vector reverse-list->vector)
   (on-demand)
-  (import (rename (except (scheme base) vector-map vector-for-each list->vector) (vector-copy %vector-copy))
+  (import (rename (except (scheme base) vector-map vector-for-each list->vector)
+            (vector-copy %vector-copy))
           (scheme case-lambda)
           (rename (only (srfi 133) vector-binary-search list->vector reverse-list->vector)
             (vector-binary-search %binary-search) (list->vector %list->vector)
             (reverse-list->vector %reverse-list->vector))
-          (except (srfi 133) vector-binary-search list->vector reverse-list->vector vector-map vector-map!
-            vector-for-each vector-fold vector-fold-right vector-count))
+          (except (srfi 133) vector-binary-search list->vector reverse-list->vector vector-map
+            vector-map! vector-for-each vector-fold vector-fold-right vector-count))
   (begin
     (define (%shortest vectors) (apply min (map vector-length vectors)))
 
@@ -53,7 +54,8 @@
 
     ;;;> Returns the vector of the values of `(procedure index element …)`.
     (define (vector-map procedure . vectors)
-      (vector-unfold (lambda (index) (apply procedure index (%elements vectors index))) (%shortest vectors)))
+      (vector-unfold (lambda (index) (apply procedure index (%elements vectors index)))
+                     (%shortest vectors)))
 
     ;;;> Replaces each element of the first vector by the values of `(procedure index element …)`.
     (define (vector-map! procedure vector . vectors)
@@ -77,8 +79,12 @@
             ((null? (cdr range)) (list-tail list (car range)))
             ((> (car range) (cadr range)) (error "the part would end before it begins" range))
             (else
-             (let loop ((left (list-tail list (car range))) (count (- (cadr range) (car range))) (part '()))
-               (if (= count 0) (reverse part) (loop (cdr left) (- count 1) (cons (car left) part)))))))
+             (let loop ((left (list-tail list (car range)))
+                        (count (- (cadr range) (car range)))
+                        (part '()))
+               (if (= count 0)
+                   (reverse part)
+                   (loop (cdr left) (- count 1) (cons (car left) part)))))))
 
     ;;;> Returns a vector of the elements of a list, or of part of it.
     (define (list->vector list . range) (%list->vector (%part list range)))
@@ -90,5 +96,7 @@
     ;;;> value)` is 0, or #f. The vector must be sorted by the sign of the comparison.
     (define (vector-binary-search vector value compare . range)
       (let* ((start (if (pair? range) (car range) 0))
-             (found (%binary-search (if (pair? range) (apply %vector-copy vector range) vector) value compare)))
+             (found (%binary-search (if (pair? range) (apply %vector-copy vector range) vector)
+                                    value
+                                    compare)))
         (and found (+ start found))))))

@@ -3,10 +3,10 @@
   (export
     bitwise-and (rename bitwise-and logand) bitwise-ior (rename bitwise-ior logior)
     bitwise-xor (rename bitwise-xor logxor) bitwise-not (rename bitwise-not lognot)
-    bitwise-if (rename bitwise-if bitwise-merge) (rename any-bit-set? any-bits-set?) (rename any-bit-set? logtest)
-    bit-count (rename bit-count logcount) integer-length first-set-bit (rename first-set-bit log2-binary-factors)
-    bit-set? (rename bit-set? logbit?) copy-bit bit-field copy-bit-field
-    arithmetic-shift (rename arithmetic-shift ash) rotate-bit-field reverse-bit-field
+    bitwise-if (rename bitwise-if bitwise-merge) (rename any-bit-set? any-bits-set?)
+    (rename any-bit-set? logtest) bit-count (rename bit-count logcount) integer-length first-set-bit
+    (rename first-set-bit log2-binary-factors) bit-set? (rename bit-set? logbit?) copy-bit bit-field
+    copy-bit-field arithmetic-shift (rename arithmetic-shift ash) rotate-bit-field reverse-bit-field
     integer->list list->integer booleans->integer)
   (on-demand)
   (import (scheme base) (srfi 151))

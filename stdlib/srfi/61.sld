@@ -19,4 +19,5 @@
              (if (apply guard values) (apply receiver values) (general-cond clause ...)))))
         ((_ (test)) test)
         ((_ (test) clause ...) (or test (general-cond clause ...)))
-        ((_ (test expression ...) clause ...) (if test (begin expression ...) (general-cond clause ...)))))))
+        ((_ (test expression ...) clause ...)
+         (if test (begin expression ...) (general-cond clause ...)))))))

@@ -1,21 +1,23 @@
 ;;; SRFI 64: tests.
 (define-library (srfi 64)
   (export
-    test-begin test-end test-group test-group-with-cleanup test-assert test-equal test-eqv test-eq test-approximate
-    test-error
-    test-apply test-with-runner test-match-name test-match-nth test-match-any test-match-all test-skip test-expect-fail
-    test-runner? test-runner-null test-runner-simple test-runner-create test-runner-factory test-runner-current
-    test-runner-get
+    test-begin test-end test-group test-group-with-cleanup test-assert test-equal test-eqv test-eq
+    test-approximate test-error
+    test-apply test-with-runner test-match-name test-match-nth test-match-any test-match-all
+    test-skip test-expect-fail test-runner? test-runner-null test-runner-simple test-runner-create
+    test-runner-factory test-runner-current test-runner-get
     test-runner-reset test-runner-test-name test-runner-group-stack test-runner-group-path
-    test-runner-pass-count test-runner-fail-count test-runner-xpass-count test-runner-xfail-count test-runner-skip-count
-    test-runner-on-test-begin test-runner-on-test-begin! test-runner-on-test-end test-runner-on-test-end!
-    test-runner-on-group-begin test-runner-on-group-begin! test-runner-on-group-end test-runner-on-group-end!
+    test-runner-pass-count test-runner-fail-count test-runner-xpass-count test-runner-xfail-count
+    test-runner-skip-count test-runner-on-test-begin test-runner-on-test-begin!
+    test-runner-on-test-end test-runner-on-test-end! test-runner-on-group-begin
+    test-runner-on-group-begin! test-runner-on-group-end test-runner-on-group-end!
     test-runner-on-final test-runner-on-final! test-runner-on-bad-count test-runner-on-bad-count!
-    test-runner-on-bad-end-name test-runner-on-bad-end-name! test-runner-aux-value test-runner-aux-value!
-    test-result-kind test-passed? test-result-ref test-result-set! test-result-remove test-result-clear
-    test-result-alist
-    test-on-test-begin-simple test-on-test-end-simple test-on-group-begin-simple test-on-group-end-simple
-    test-on-final-simple test-on-bad-count-simple test-on-bad-end-name-simple)
+    test-runner-on-bad-end-name test-runner-on-bad-end-name! test-runner-aux-value
+    test-runner-aux-value! test-result-kind test-passed? test-result-ref test-result-set!
+    test-result-remove test-result-clear test-result-alist
+    test-on-test-begin-simple test-on-test-end-simple test-on-group-begin-simple
+    test-on-group-end-simple test-on-final-simple test-on-bad-count-simple
+    test-on-bad-end-name-simple)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (scheme write)
           (only (duet internal lists) any every remove) (only (duet internal ports) %at-end!)

@@ -5,12 +5,12 @@
     (rename %table-same hash-table-equivalence-function) hash-table-hash-function
     hash-table-ref hash-table-ref/default hash-table-set! hash-table-delete! hash-table-exists?
     hash-table-update! hash-table-update!/default (rename %table-count hash-table-size)
-    hash-table-keys hash-table-values hash-table-walk hash-table-fold hash-table->alist hash-table-copy
-    hash-table-merge!
+    hash-table-keys hash-table-values hash-table-walk hash-table-fold hash-table->alist
+    hash-table-copy hash-table-merge!
     hash string-hash string-ci-hash hash-by-identity)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (scheme char) (duet internal tables) (only (duet internal lists) fold)
-          (only (duet kernel) %hash %identity))
+  (import (scheme base) (scheme case-lambda) (scheme char) (duet internal tables)
+          (only (duet internal lists) fold) (only (duet kernel) %hash %identity))
   (begin
     ;;;> Makes an empty hash table by an equivalence, `equal?` if none is given, and a hash function
     ;;;> that agrees with it.
@@ -62,7 +62,10 @@
     (define hash-table-update!
       (case-lambda
         ((table key change)
-         (hash-table-update! table key change (lambda () (error "hash-table-update!: there is no such key" key))))
+         (hash-table-update! table
+                             key
+                             change
+                             (lambda () (error "hash-table-update!: there is no such key" key))))
         ((table key change failure)
          (let ((entry (%table-find table key)))
            (%table-put! table key (change (if entry (cdr entry) (failure))))))))
@@ -83,7 +86,9 @@
 
     ;;;> Combines the entries: `(combine key value accumulated)`.
     (define (hash-table-fold table combine initial)
-      (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial (%table-entries table)))
+      (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated))
+            initial
+            (%table-entries table)))
 
     ;;;> Returns an association list of the entries.
     (define (hash-table->alist table)

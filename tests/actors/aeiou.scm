@@ -24,5 +24,5 @@
 (log! (told (ask-loop spy userdata :sid "s" :tools ("str.*" "store.*") :call call)))
 (log! "actions alone")
 (log! (execution-emissions (run-actions "command\nemit tool.str.up(\"b\")\nendcommand"
-        :tools '("str.up") :call call)))
+                                        :tools '("str.up") :call call)))
 (log! (execution-error (run-actions "command\nemit 1\nfail \"boom\"\nendcommand")))

@@ -14,4 +14,4 @@
   (string-append "<<<NSENV:V4:START>>>\n<<<NSENV:V4:USERDATA>>>\n{}\n<<<NSENV:V4:ACTIONS>>>\n"
     "command\nemit \"<<<NSENV:V4:ACTIONS>>>\\n\" * 22500\nendcommand\n<<<NSENV:V4:END>>>\n"))
 (log! (outcome-reason (run-loop (scripted-model (list reply reply))
-        (dictionary 'subject "s" 'fields (dictionary)))))
+                                (dictionary 'subject "s" 'fields (dictionary)))))

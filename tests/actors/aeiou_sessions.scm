@@ -37,7 +37,7 @@
   (log!
     (guard (problem ((condition? problem) (condition-message problem)))
       (let ((outcome (run-loop model (dictionary 'subject "s" 'fields (dictionary)) :sid "own"
-              :tools '("store.*"))))
+                               :tools '("store.*"))))
         (list (outcome-result outcome) (dictionary-values (outcome-counters outcome)))))))
 (go "call tool.store.set(\"k\", [1])" "emit \"<<<LOOP:DONE>>> set\"")
 (go "emit \"<<<LOOP:DONE>>> \" + tool.store.get(\"k\")")

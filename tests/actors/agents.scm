@@ -49,7 +49,7 @@
 ;; Tools: procedures, granted tools, agents; names of clauses may be names of the program.
 (define tools 'mine)
 (define-tool (price (item string "what is bought") (count integer :optional))
-  "Returns the price of an item in euros."
+    "Returns the price of an item in euros."
   (if (equal? item "tea") (* 3 (or count 1)) (error "there is no" item)))
 (define-agent clerk (description "Knows prices.") (tools price)
   (options (scripted (says "" 'tool_calls (list (wants "1" "price" 'item "tea" 'count 2)))

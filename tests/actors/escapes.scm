@@ -72,7 +72,8 @@
 
 ;; No fiber waits for these: the call raises `wrong-fiber`.
 (define (refused name start)
-  (let* ((place #f) (result #f)
+  (let* ((place #f)
+         (result #f)
          (try (lambda () (set! result (attempt (lambda () (place 'left)))))))
     (log! (list name (let/ec out (set! place out) (start try) (sleep 30) result)))
     (log! (list name (call/cc (lambda (k) (set! place k) (start try) (sleep 30) result))))))
@@ -89,8 +90,10 @@
   (lambda (try) (watch (pattern (seen _)) (lambda (event) (try))) (assert! (record 'seen 1))))
 (refused 'on-message (lambda (try) (on-message (said _) (try)) (message! (record 'said 1))))
 (refused 'on-stop
-  (lambda (try) (let ((facet (spawn-facet!))) (spawn (lambda () (on-stop try)) facet)
-                  (spawn (lambda () (sleep 2) (stop-facet! facet))))))
+  (lambda (try)
+    (let ((facet (spawn-facet!)))
+      (spawn (lambda () (on-stop try)) facet)
+      (spawn (lambda () (sleep 2) (stop-facet! facet))))))
 (refused 'unawaited (lambda (try) (async (try))))
 (refused 'reply-to
   (lambda (try) (reply-to 'service (lambda (payload) (try) 1)) (request 'service 1)))
@@ -100,10 +103,11 @@
     (attempt (lambda () (place 1)))))
 (log! ended)
 ;; The condition names both fibers.
-(log! (await (async (guard (fault (#t (condition-irritants fault)))
-                      (let ((k #f))
-                        (race (lambda () (call/cc (lambda (c) (set! k c))) 1))
-                        (k 1))))))
+(log! (await (async
+               (guard (fault (#t (condition-irritants fault)))
+                 (let ((k #f))
+                   (race (lambda () (call/cc (lambda (c) (set! k c))) 1))
+                   (k 1))))))
 ;; A predicate that leaves counts as false.
 (log! (let/ec out
         (assert! (record 'number 1))

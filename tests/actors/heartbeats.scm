@@ -17,7 +17,8 @@
   (log!
     (guard (object (#t (if (condition? object)
                          (list (condition-kind object) (condition-message object)
-                           (condition-irritants object)) object)))
+                           (condition-irritants object))
+                         object)))
       (thunk))))
 ;; The work may last longer than the time, as long as it is heard.
 (attempt

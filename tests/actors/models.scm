@@ -79,8 +79,9 @@
 (log! (attempt (lambda () (run-agent (eager) "?" :turns 2))))
 (define (same) (seller (wants "weight") (wants "weight") (wants "weight") (says "never")))
 (log! (attempt (lambda () (ask (same) "?"))))
-(define costly (says "" 'tool_calls (json-ref (wants "weight") 'tool_calls)
-                 'usage (dictionary 'input_tokens 90 'output_tokens 20)))
+(define costly
+  (says "" 'tool_calls (json-ref (wants "weight") 'tool_calls)
+    'usage (dictionary 'input_tokens 90 'output_tokens 20)))
 (log! (attempt (lambda () (run-agent (seller costly (says "never")) "?" :tokens 100))))
 (log! (attempt (lambda () (ask (seller (dictionary 'content 5)) "?"))))
 (log! (attempt (lambda () (ask (seller 'nothing) "?"))))

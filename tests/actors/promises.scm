@@ -37,8 +37,10 @@
 ;; A promise that its own body forces, also in a strand of the body.
 (set! runs 0)
 (define again
-  (delay (begin (sleep 1)
-           (if (< (run!) 3) (car (par-map (lambda (i) (force again)) '(1))) 'deep))))
+  (delay
+    (begin
+      (sleep 1)
+      (if (< (run!) 3) (car (par-map (lambda (i) (force again)) '(1))) 'deep))))
 (log! (list (par-map (lambda (i) (force again)) '(1 2)) runs))
 (define x 5)
 (define p (delay (begin (set! x (+ x 1)) (sleep 1) (if (> x 10) x (force p)))))

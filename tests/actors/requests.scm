@@ -15,7 +15,8 @@
 (define (attempt thunk)
   (guard (object (#t (if (condition? object)
                        (list (condition-kind object) (condition-message object)
-                         (condition-irritants object)) object)))
+                         (condition-irritants object))
+                       object)))
     (thunk)))
 (register-entity! 'calculator calculator)
 ;; Before anybody answers.

@@ -1,9 +1,9 @@
 ;;; select with-timeout elapsed sleep
 (spawn (lambda ()
-  (sleep 20)
-  (pulse! 'first 1)
-  (sleep 100)
-  (pulse! 'second 2)))
+         (sleep 20)
+         (pulse! 'first 1)
+         (sleep 100)
+         (pulse! 'second 2)))
 (log! (select
         ((signal 'second) (log! "not yet"))
         ((signal 'first) => (lambda (value) (list 'chosen value)))

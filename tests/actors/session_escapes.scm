@@ -6,7 +6,7 @@
   :imports '((scheme base) (scheme write) (duet control) (duet agents)
              (only (duet base) condition? condition-kind record)
              (only (duet dataspace)
-               assert! retract! on-assert after spawn sleep await signal signal!)))
+              assert! retract! on-assert after spawn sleep await signal signal!)))
 
 (define (ask! tag text)
   (message! (record 'session/request :session "ada" :payload (record 'text text) :tag tag)))

@@ -74,11 +74,11 @@
 ;;; or `quota` and the message.
 (define (%problem-of program id saying mailbox)
   (guard (object
-          ((eq? (%kind object) 'neuroscript-error)
-           (list 'error (car (condition-irritants object)) (condition-message object)
-             (%saying-line saying)))
-          ((memq (%kind object) '(neuroscript-quota too-large too-many-arguments))
-           (list 'quota (condition-message object))))
+           ((eq? (%kind object) 'neuroscript-error)
+            (list 'error (car (condition-irritants object)) (condition-message object)
+              (%saying-line saying)))
+           ((memq (%kind object) '(neuroscript-quota too-large too-many-arguments))
+            (list 'quota (condition-message object))))
     (let ((command (car (eval (neuroscript->scheme program) (neuroscript-environment)))))
       (command
         (lambda (line)
@@ -173,7 +173,8 @@
 ;;; `(failed condition)`, `(denied name)`, `(quota message)`, `(late)`, or `(raised object)` if it
 ;;; could not begin.
 (define (%execute actions limits)
-  (let ((home (spawn-facet!)) (mailbox (%make-mailbox '() #f))
+  (let ((home (spawn-facet!))
+        (mailbox (%make-mailbox '() #f))
         (id (generate-request-id! 'aeiou 'execution)))
     (register-entity! 'aeiou-sandbox %sandbox)
     (spawn
@@ -221,9 +222,9 @@
 ;;; Returns the program of actions, or fails with a typed error.
 (define (%checked-program actions tools)
   (let* ((program
-         (guard (mistake ((neuroscript-syntax-error? mistake)
-                          (%fail 'ERR_ACTIONS_INVALID (condition-message mistake))))
-           (read-neuroscript actions)))
+           (guard (mistake ((neuroscript-syntax-error? mistake)
+                            (%fail 'ERR_ACTIONS_INVALID (condition-message mistake))))
+             (read-neuroscript actions)))
          (count (neuroscript-command-count program))
          (missing
            (remove (lambda (name) (tool-permitted? name tools)) (neuroscript-tools program))))

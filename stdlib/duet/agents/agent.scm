@@ -72,7 +72,9 @@
 
 ;;; The conversation that a failure carries. The `%` keeps it out of what people read of the
 ;;; failure, and the procedure keeps the messages out of the record.
-(define-record-type <%conversation> (%keep-conversation messages) %kept-conversation?
+(define-record-type <%conversation>
+  (%keep-conversation messages)
+  %kept-conversation?
   (messages %kept-messages))
 
 (define (%kept messages) (%keep-conversation (lambda () messages)))
@@ -172,10 +174,10 @@
         (begin
           (%check-progress run messages calls)
           (let ((answers
-                    (par-map (lambda (call) (%perform-call (%run-agent run) call)) calls)))
+                  (par-map (lambda (call) (%perform-call (%run-agent run) call)) calls)))
             (%note-results! run calls answers)
             (%work run (append messages
-                (cons (%assistant-message result (map car calls)) answers))
+                               (cons (%assistant-message result (map car calls)) answers))
               0)))
         (let ((reply (%reply-of (%run-agent run) content))
               (messages (append messages (list (%assistant-message result '())))))
@@ -318,4 +320,5 @@
                   '((model one :model) (description one :description)
                     (instructions one :instructions) (tools many :tools) (schema one :schema)
                     (result quoted :result) (options one :options) (repeats one :repeats)
-                    (corrections one :corrections) (compact one :compact) (budget spliced :turns :tokens :usd)))))))))
+                    (corrections one :corrections) (compact one :compact)
+                    (budget spliced :turns :tokens :usd)))))))))

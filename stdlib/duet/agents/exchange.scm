@@ -53,7 +53,8 @@
              (dictionary-set! active id
                (%start-strand home (%request-name name) '()
                  (lambda ()
-                   (parameterize ((%heartbeat (lambda () (%beat! id)))) (procedure (cadr captures))))
+                   (parameterize ((%heartbeat (lambda () (%beat! id))))
+                     (procedure (cadr captures))))
                  (lambda (state content) (%reply! id state content)))))
             ((removed)
              (let ((facet (dictionary-ref active id #f)))
@@ -62,7 +63,8 @@
 
 ;;; Names the strands that answer requests to a name.
 (define (%request-name name)
-  (let ((text (cond ((symbol? name) (symbol->string name)) ((string? name) name) (else "reply-to"))))
+  (let ((text
+          (cond ((symbol? name) (symbol->string name)) ((string? name) name) (else "reply-to"))))
     (if (> (string-length text) 100) (substring text 0 100) text)))
 
 ;;; Sends a reply. A value that the dataspace cannot hold is a failure of the request.

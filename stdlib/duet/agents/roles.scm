@@ -13,7 +13,8 @@
 ;;;> `:model` has the arguments of `make-model`. Tools are names of granted tools, because an actor
 ;;;> cannot hand a procedure to another.
 (define (agent-entity configuration)
-  (if (not (list? configuration)) (%wrong-type 'agent-entity "a list of the arguments of make-agent" configuration))
+  (if (not (list? configuration))
+      (%wrong-type 'agent-entity "a list of the arguments of make-agent" configuration))
   (let ((agent (apply make-agent (%with-model configuration))))
     (reply-to (%agent-name agent) (lambda (prompt) (ask agent prompt)))))
 

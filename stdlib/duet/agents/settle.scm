@@ -29,7 +29,8 @@
   (%check-options procedure options '(:limit :at-least :tolerate))
   (let* ((count (length thunks))
          (limit (%option options :limit (max 1 count)))
-         (at-least (%option options :at-least #f)) (tolerate (%option options :tolerate #f)))
+         (at-least (%option options :at-least #f))
+         (tolerate (%option options :tolerate #f)))
     (define (need fits? wanted object)
       (if (not fits?) (%wrong-type procedure wanted object)))
     (need (%count? limit) "a number from 1 after :limit" limit)
@@ -38,7 +39,9 @@
     (need (or (not tolerate) (%tolerance? tolerate))
       "a number from 0, or a share between 0 and 1, after :tolerate" tolerate)
     (%settle-all thunks limit at-least
-      (cond ((not tolerate) count) ((exact-integer? tolerate) tolerate) (else (* tolerate count))))))
+      (cond ((not tolerate) count)
+            ((exact-integer? tolerate) tolerate)
+            (else (* tolerate count))))))
 
 (define (%tolerance? object)
   (and (real? object) (>= object 0) (or (exact-integer? object) (<= object 1))))

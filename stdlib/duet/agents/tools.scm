@@ -137,22 +137,22 @@
 (define %built-in-tools
   '(("workspace/list" "Lists the entries of a folder of the workspace."
      (object (path string "the folder; without it the root" :optional)
-             (recursive boolean "whether folders in it are listed too" :optional)
-             (limit (integer :min 1) "the largest number of entries" :optional)))
+      (recursive boolean "whether folders in it are listed too" :optional)
+      (limit (integer :min 1) "the largest number of entries" :optional)))
     ("workspace/read" "Reads a file of the workspace, whole or a range of its bytes."
      (object (path string "the file")
-             (offset (integer :min 0) "the byte to begin with" :optional)
-             (length (integer :min 0) "the largest number of bytes" :optional)))
+      (offset (integer :min 0) "the byte to begin with" :optional)
+      (length (integer :min 0) "the largest number of bytes" :optional)))
     ("workspace/exists" "Says whether there is a file or folder at a path of the workspace."
      (object (path string)))
     ("workspace/stat" "Says what is at a path of the workspace: kind, size and age."
      (object (path string)))
     ("workspace/search" "Finds the lines of files in the workspace that match a pattern."
      (object (pattern string "a regular expression, or with literal the text itself")
-             (path string "the file or folder to search; without it the root" :optional)
-             (literal boolean "whether the pattern is text" :optional)
-             (ignore_case boolean :optional)
-             (limit (integer :min 1) "the largest number of lines" :optional)))
+      (path string "the file or folder to search; without it the root" :optional)
+      (literal boolean "whether the pattern is text" :optional)
+      (ignore_case boolean :optional)
+      (limit (integer :min 1) "the largest number of lines" :optional)))
     ("workspace/write" "Replaces a file of the workspace, or makes it."
      (object (path string) (content string "all that will be in the file")))
     ("workspace/patch" "Changes, makes and deletes files of the workspace, all or none."
@@ -160,19 +160,19 @@
     ("workspace/delete" "Deletes a file of the workspace." (object (path string)))
     ("process/run" "Runs a program with its arguments, without a shell; says what it wrote."
      (object (arguments (list string :min 1) "the program and its arguments")
-             (directory string "where it runs; without it the root" :optional)
-             (input string "its standard input" :optional)
-             (timeout_ms (integer :min 1) :optional)))
+      (directory string "where it runs; without it the root" :optional)
+      (input string "its standard input" :optional)
+      (timeout_ms (integer :min 1) :optional)))
     ("http/get" "Asks a server for something, without changing anything there."
      (object (url string)
-             (headers (dictionary string) :optional)
-             (timeout_ms (integer :min 1) :optional)))
+      (headers (dictionary string) :optional)
+      (timeout_ms (integer :min 1) :optional)))
     ("http/request" "Sends a request to a server."
      (object (url string)
-             (method (one-of GET HEAD POST PUT PATCH DELETE OPTIONS))
-             (headers (dictionary string) :optional)
-             (body string :optional)
-             (timeout_ms (integer :min 1) :optional)))))
+      (method (one-of GET HEAD POST PUT PATCH DELETE OPTIONS))
+      (headers (dictionary string) :optional)
+      (body string :optional)
+      (timeout_ms (integer :min 1) :optional)))))
 
 ;;; Returns whether a name is a pattern's, at whose end a `*` stands for any rest.
 (define (%name-matches? pattern name)

@@ -29,7 +29,8 @@
     objects))
 
 (define (%need-elements procedure values)
-  (if (not (and (list? values) (pair? values))) (%wrong-type procedure "a list with elements" values)))
+  (if (not (and (list? values) (pair? values)))
+      (%wrong-type procedure "a list with elements" values)))
 
 ;;;> A generator of `#t` and `#f`, which shrinks to `#f`.
 (define booleans
@@ -66,11 +67,13 @@
              (parts (if (< size 30) 8 1000003)))
         (%tree-bind (%integer-tree whole 0)
           (lambda (whole)
-            (%tree-map (lambda (part) (inexact (+ whole (/ part parts)))) (%integer-tree part 0))))))))
+            (%tree-map (lambda (part) (inexact (+ whole (/ part parts))))
+                       (%integer-tree part 0))))))))
 
 ;;; From the first, to which the others shrink.
 (define %plain-characters
-  (string->vector "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,-_/()\"'\\\n\t"))
+  (string->vector
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,-_/()\"'\\\n\t"))
 
 ;;;> A generator of characters: letters, digits and marks at first, then any, which shrink towards
 ;;;> `a`.
@@ -86,9 +89,13 @@
 ;;;> Returns a generator of strings of `characters`, or of another generator's: `(strings [generator]
 ;;;> [:min n] [:max n])`.
 (define (strings . options)
-  (%check-options 'strings (if (and (pair? options) (generator? (car options))) (cdr options) options) '(:min :max))
+  (%check-options 'strings
+                  (if (and (pair? options) (generator? (car options))) (cdr options) options)
+                  '(:min :max))
   (let* ((is-given (and (pair? options) (generator? (car options))))
-         (lists (apply lists-of (if is-given (car options) characters) (if is-given (cdr options) options))))
+         (lists (apply lists-of
+                       (if is-given (car options) characters)
+                       (if is-given (cdr options) options))))
     (generator-map list->string lists)))
 
 ;;;> A generator of symbols of one letter or more.
@@ -109,7 +116,8 @@
 (define (elements values)
   (%need-elements 'elements values)
   (let ((values (list->vector values)))
-    (%make-generator (lambda (source size) (%index-tree values (%draw source (vector-length values)))))))
+    (%make-generator
+      (lambda (source size) (%index-tree values (%draw source (vector-length values)))))))
 
 ;;;> Returns a generator of what any of some generators draw, each as often as the others.
 (define (one-of generator . generators)
@@ -123,7 +131,10 @@
   (%need-elements 'frequency choices)
   (for-each
     (lambda (choice)
-      (if (not (and (list? choice) (= (length choice) 2) (exact-integer? (car choice)) (> (car choice) 0)))
+      (if (not (and (list? choice)
+                    (= (length choice) 2)
+                    (exact-integer? (car choice))
+                    (> (car choice) 0)))
           (%wrong-type 'frequency "a list of a positive weight and a generator" choice))
       (%need-generators 'frequency (cdr choice)))
     choices)
@@ -207,7 +218,9 @@
     (lambda (source size)
       (let loop ((refused 0))
         (if (= refused %refused-max)
-            (raise (%make-condition 'too-few "such-that: none of 1,000 drawn values satisfies the predicate" '())))
+            (raise (%make-condition 'too-few
+                                    "such-that: none of 1,000 drawn values satisfies the predicate"
+                                    '())))
         ;; Larger values may satisfy it where small ones cannot.
         (let ((tree (%grow generator source (min 100 (+ size (quotient refused 10))))))
           (if (wanted? (%tree-value tree)) (%tree-filter wanted? tree) (loop (+ refused 1))))))))
@@ -232,7 +245,9 @@
     (let loop ((run 0) (values '()))
       (if (>= run count)
           (reverse values)
-          (loop (+ run 1) (cons (%tree-value (%grow generator (%source seed run) (%size run count))) values))))))
+          (loop
+            (+ run 1)
+            (cons (%tree-value (%grow generator (%source seed run) (%size run count))) values))))))
 
 ;;; The size of a run: it grows from 1 to 100.
 (define (%size run runs) (+ 1 (quotient (* 99 run) (max 1 (- runs 1)))))

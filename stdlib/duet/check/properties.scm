@@ -18,7 +18,9 @@
   (syntax-rules ()
     ((_ name ((variable generator) ...) expression ...)
      (test-equal name 'holds
-       (check-property '(variable ...) (list generator ...) (lambda (variable ...) expression ...))))))
+       (check-property '(variable ...)
+                       (list generator ...)
+                       (lambda (variable ...) expression ...))))))
 
 ;;;> Checks a property, given as the names of its variables, a generator for each, and a predicate.
 ;;;> Returns `holds`, or `(falsified (name value) … (seed n) (run n) (shrinks n))` with the smallest
@@ -36,17 +38,21 @@
             (let* ((tree (%grow tuples (%source seed run) (%size run runs)))
                    (failure (%failure holds? (%tree-value tree))))
               (if failure
-                  (%falsified names holds? tree failure (list (list 'seed seed) (list 'run (+ run 1))))
+                  (%falsified names
+                              holds?
+                              tree
+                              failure
+                              (list (list 'seed seed) (list 'run (+ run 1))))
                   (loop (+ run 1)))))))))
 
 ;;; Why a property does not hold of values: `()` if it is false, `((raised …))`; `#f` if it holds.
 (define (%failure holds? values)
   (guard (condition
-      (#t
-       (list
-         (if (condition? condition)
-             (list 'raised (condition-kind condition) (condition-message condition))
-             (list 'raised condition)))))
+           (#t
+            (list
+              (if (condition? condition)
+                  (list 'raised (condition-kind condition) (condition-message condition))
+                  (list 'raised condition)))))
     (if (apply holds? values) #f '())))
 
 ;;; Goes to smaller values as long as the property does not hold of one.

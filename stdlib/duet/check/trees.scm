@@ -1,7 +1,11 @@
 ;;; A drawn value with the smaller values that may take its place, each with smaller ones in turn.
 ;;; The smaller ones are made when somebody asks for them.
 
-(define-record-type %tree (%make-tree value promise) %tree? (value %tree-value) (promise %tree-promise))
+(define-record-type %tree
+  (%make-tree value promise)
+  %tree?
+  (value %tree-value)
+  (promise %tree-promise))
 
 (define-syntax %tree
   (syntax-rules () ((_ value smaller) (%make-tree value (delay smaller)))))
@@ -16,7 +20,8 @@
 (define (%tree-bind tree grow)
   (let ((inner (grow (%tree-value tree))))
     (%tree (%tree-value inner)
-      (append (map (lambda (smaller) (%tree-bind smaller grow)) (%smaller tree)) (%smaller inner)))))
+      (append (map (lambda (smaller) (%tree-bind smaller grow)) (%smaller tree))
+              (%smaller inner)))))
 
 ;;; The tree of the wanted values. One that is not wanted has those below it in its place, so that
 ;;; even numbers shrink to even ones.
@@ -44,7 +49,8 @@
 ;;; shrinks.
 (define (%list-tree trees least)
   (%tree (map %tree-value trees)
-    (map (lambda (trees) (%list-tree trees least)) (append (%shorter trees least) (%shrunk trees)))))
+    (map (lambda (trees) (%list-tree trees least))
+         (append (%shorter trees least) (%shrunk trees)))))
 
 ;;; The lists without some neighbours, of at least a length.
 (define (%shorter trees least)

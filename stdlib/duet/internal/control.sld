@@ -13,7 +13,9 @@
     read-error? file-error?
     make-parameter parameterize
     delay delay-force make-promise promise? force
-    make-prompt-tag default-prompt-tag call-with-prompt abort-to-prompt call-with-composable-continuation
-    prompt control prompt-at control-at reset shift reset-at shift-at)
+    make-prompt-tag default-prompt-tag call-with-prompt abort-to-prompt
+    call-with-composable-continuation prompt control prompt-at control-at reset shift reset-at
+    shift-at)
   (import (duet kernel))
-  (include "dynamic.scm" "exceptions.scm" "parameters.scm" "prompts.scm" "fibers.scm" "promises.scm"))
+  (include "dynamic.scm" "exceptions.scm" "parameters.scm" "prompts.scm" "fibers.scm"
+           "promises.scm"))

@@ -86,7 +86,9 @@
                   (%set-winders! common)
                   (%wind target common)
                   (apply values vals)))))
-        (%leave-fiber home (lambda (place) (eq? (%base-at place) home)) (lambda () (apply k vals))))))
+        (%leave-fiber home
+                      (lambda (place) (eq? (%base-at place) home))
+                      (lambda () (apply k vals))))))
 
 ;;; Leaves all extents.
 (define (%exit-extents) (%unwind (%base (%winders))))

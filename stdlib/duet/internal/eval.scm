@@ -92,7 +92,8 @@
        (lambda (failure)
          (raise
            (%make-condition
-             (string->symbol (record-field failure 0)) (record-field failure 1) (record-field failure 2))))))))
+             (string->symbol (record-field failure 0)) (record-field failure 1)
+             (record-field failure 2))))))))
 
 ;;; Does the same, but calls a procedure with the failure if the text cannot be read or expanded: a
 ;;; record with the kind, the message, irritants, and the place in the text.
@@ -142,8 +143,9 @@
   (%check-version version)
   (environment
     '(only (scheme r5rs)
-           and begin case cond define define-syntax delay do else if lambda let let* let-syntax letrec letrec-syntax or
-           quasiquote quote set! syntax-rules unquote unquote-splicing => ... _)))
+      and begin case cond define define-syntax delay do else if lambda let let* let-syntax letrec
+      letrec-syntax or
+      quasiquote quote set! syntax-rules unquote unquote-splicing => ... _)))
 
 ;;; The number of values that stay named.
 (define %values-max 100)

@@ -27,7 +27,8 @@
       (%with-frame '(%mask . #f)
         (lambda ()
           (handler object)
-          (raise (%make-condition 'handler-returned "an exception handler returned from a raise that cannot continue"
+          (raise (%make-condition 'handler-returned
+                                  "an exception handler returned from a raise that cannot continue"
                                   (list object))))))
     (lambda () (%uncaught object))))
 
@@ -56,7 +57,8 @@
       (and (%condition-of-kind? object 'capability-denied)
            (let ((irritants (condition-irritants object)))
              (and (pair? irritants)
-                  (memq (car irritants) '(workspace/read workspace/write workspace/delete workspace/exists))
+                  (memq (car irritants)
+                        '(workspace/read workspace/write workspace/delete workspace/exists))
                   #t)))))
 
 ;;; A guard is a prompt whose tag is its handler, so its place is found in the continuation that

@@ -48,7 +48,8 @@
         ((cdr (%joint base)) throw)
         (raise
           (%make-condition 'wrong-fiber
-            (string-append "the continuation belongs to " (%fiber-name home) ", which does not wait for "
+            (string-append "the continuation belongs to " (%fiber-name home)
+                           ", which does not wait for "
                            (%fiber-name base))
             (list (%fiber-id home) (%fiber-id base)))))))
 
@@ -65,10 +66,10 @@
 (define (call-with-escape-continuation receiver)
   (let ((winders (%winders)))
     (letrec ((escape
-              (lambda vals
-                (if (%find-prompt escape)
-                    (%leave-to escape vals)
-                    (%escape-fiber escape (%base winders) vals)))))
+               (lambda vals
+                 (if (%find-prompt escape)
+                     (%leave-to escape vals)
+                     (%escape-fiber escape (%base winders) vals)))))
       (%call-with-prompt escape (lambda () (receiver escape)) values))))
 
 ;;; Leaves the fiber by an escape that is not in its continuation.

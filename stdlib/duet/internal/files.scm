@@ -7,7 +7,8 @@
 (define %open-files '())
 
 ;;; The kinds of tool failures that concern a file.
-(define %file-faults '(not-found denied outside-root bad-argument output-limit timeout no-such-tool failed))
+(define %file-faults
+  '(not-found denied outside-root bad-argument output-limit timeout no-such-tool failed))
 
 ;;; Calls `thunk`; a failure that concerns the file becomes a `file-error` that names the path.
 (define (%with-file path thunk)

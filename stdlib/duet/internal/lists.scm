@@ -176,8 +176,10 @@
      (%check-procedure 'delete-duplicates same?)
      (reverse
        (%fold 'delete-duplicates (lambda (element kept)
-               (if (member element kept (lambda (new old) (same? old new))) kept (cons element kept)))
-             '() list)))))
+                                   (if (member element kept (lambda (new old) (same? old new)))
+                                       kept
+                                       (cons element kept)))
+              '() list)))))
 
 ;;;> Returns the first tail whose first element satisfies a predicate, or #f.
 (define (find-tail wanted? list)
@@ -209,7 +211,8 @@
     ((wanted? list . lists)
      (%check-procedure 'any wanted?)
      (%walk-rows 'any (cons list lists) #f
-       (lambda (elements index next) (if next (or (apply wanted? elements) (next)) (apply wanted? elements)))))))
+       (lambda (elements index next)
+         (if next (or (apply wanted? elements) (next)) (apply wanted? elements)))))))
 
 (define (%every wanted? list)
   (cond ((not (pair? list)) (%check-end 'every list) #t)
@@ -226,7 +229,8 @@
     ((wanted? list . lists)
      (%check-procedure 'every wanted?)
      (%walk-rows 'every (cons list lists) #t
-       (lambda (elements index next) (if next (and (apply wanted? elements) (next)) (apply wanted? elements)))))))
+       (lambda (elements index next)
+         (if next (and (apply wanted? elements) (next)) (apply wanted? elements)))))))
 
 ;;;> Returns the number of elements that satisfy a predicate; of several lists, elements at the same
 ;;;> index count together.
@@ -295,7 +299,8 @@
 (define (%taken procedure list count)
   (%check-natural procedure "number of elements" count)
   (let loop ((list list) (count count) (taken '()))
-    (if (and (> count 0) (not (pair? list))) (%wrong-type procedure "a list with as many elements" list))
+    (if (and (> count 0) (not (pair? list)))
+        (%wrong-type procedure "a list with as many elements" list))
     (if (= count 0) (reverse taken) (loop (cdr list) (- count 1) (cons (car list) taken)))))
 
 ;;;> Returns the first `count` elements, as `take`.

@@ -7,5 +7,6 @@
     iota last last-pair list-head take drop concatenate flatten append-reverse)
   (on-demand)
   (import (duet kernel) (only (duet internal control) error %wrong-type)
-    (only (duet internal sequences) map member %cars %cdrs %check-rests) (only (duet internal ranges) %check-natural %out-of-range))
+    (only (duet internal sequences) map member %cars %cdrs %check-rests)
+    (only (duet internal ranges) %check-natural %out-of-range))
   (include "lists.scm"))

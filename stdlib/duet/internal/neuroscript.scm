@@ -20,8 +20,12 @@
   (if (> length %length-max) (ns-quota "a string or a list would be too long")))
 
 (define (ns-type value)
-  (cond ((flonum? value) "number") ((string? value) "string") ((boolean? value) "boolean")
-    ((eq? value 'null) "nil") ((vector? value) "list") (else "map")))
+  (cond ((flonum? value) "number")
+    ((string? value) "string")
+    ((boolean? value) "boolean")
+    ((eq? value 'null) "nil")
+    ((vector? value) "list")
+    (else "map")))
 
 ;; Numbers and texts.
 
@@ -399,8 +403,11 @@
 
 (define (ns-length value)
   (inexact
-    (cond ((string? value) (string-length value)) ((vector? value) (vector-length value))
-      ((dictionary? value) (dictionary-count value)) ((eq? value 'null) 0) (else 1))))
+    (cond ((string? value) (string-length value))
+      ((vector? value) (vector-length value))
+      ((dictionary? value) (dictionary-count value))
+      ((eq? value 'null) 0)
+      (else 1))))
 
 ;;; Returns a procedure of one real number.
 (define (%of-real name compute)

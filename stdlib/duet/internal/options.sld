@@ -10,7 +10,8 @@
       (cond ((null? options) #t)
             ((not (memq (car options) known))
              (%wrong-type procedure (%one-of (%near (car options) known)) (car options)))
-            ((null? (cdr options)) (%wrong-type procedure "a value after the keyword" (car options)))
+            ((null? (cdr options))
+             (%wrong-type procedure "a value after the keyword" (car options)))
             (else (%check-options procedure (cddr options) known))))
 
     ;;; Fails unless a time is one that a fiber can wait: at most 100 years of 366 days.

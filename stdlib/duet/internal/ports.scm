@@ -41,7 +41,8 @@
      (define name
        (case-lambda
          ((port) (or (primitive port) (%reading primitive port)))
-         (() (let ((port (current-input-port))) (or (primitive port) (%reading primitive port)))))))))
+         (()
+          (let ((port (current-input-port))) (or (primitive port) (%reading primitive port)))))))))
 
 ;;;> Reads one character, or the end-of-file object.
 (define-reader read-char %port-read-char)
@@ -113,7 +114,8 @@
      (define name
        (case-lambda
          ((object port) (if (primitive object port) (%emit port)))
-         ((object) (let ((port (current-output-port))) (if (primitive object port) (%emit port)))))))))
+         ((object)
+          (let ((port (current-output-port))) (if (primitive object port) (%emit port)))))))))
 
 ;;;> Writes an object so that it can be read back; labels mark parts that contain themselves.
 (define-writer write %write)

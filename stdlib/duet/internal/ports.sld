@@ -2,13 +2,14 @@
 (define-library (duet internal ports)
   (export
     current-input-port current-output-port current-error-port
-    read-char peek-char read-line read-string char-ready? read-u8 peek-u8 u8-ready? read-bytevector read-bytevector!
-    read
-    write display write-shared write-simple newline write-char write-string write-u8 write-bytevector flush-output-port
-    close-port close-output-port call-with-port with-output-to-string with-input-from-string
-    open-input-file open-binary-input-file open-output-file open-binary-output-file call-with-input-file
-    call-with-output-file with-input-from-file with-output-to-file file-exists? delete-file
-    %save-files %at-end! %end-program %fail)
+    read-char peek-char read-line read-string char-ready? read-u8 peek-u8 u8-ready? read-bytevector
+    read-bytevector! read
+    write display write-shared write-simple newline write-char write-string write-u8
+    write-bytevector flush-output-port close-port close-output-port call-with-port
+    with-output-to-string with-input-from-string open-input-file open-binary-input-file
+    open-output-file open-binary-output-file call-with-input-file call-with-output-file
+    with-input-from-file with-output-to-file file-exists? delete-file %save-files %at-end!
+    %end-program %fail)
   (on-demand)
   (import (rename (duet kernel) (close-port %close-port) (close-output-port %close-output-port))
           (only (duet internal control)

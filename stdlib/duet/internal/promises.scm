@@ -68,7 +68,8 @@
     (cond ((%promise-state promise)
            (%wake-all (reverse sleepers))
            content)
-          ((procedure? content) (%force-for promise (%step-promise promise content content sleepers)))
+          ((procedure? content)
+           (%force-for promise (%step-promise promise content content sleepers)))
           (else (%force-for promise (%join-forcing promise content sleepers))))))
 
 ;;;> Makes a promise for the value of the promise that the expression returns, in constant space

@@ -5,7 +5,9 @@
   (import (duet kernel) (only (duet internal control) raise %wrong-type))
   (begin
     (define (%out-of-range procedure problem . values)
-      (raise (%make-condition 'out-of-range (string-append (symbol->string procedure) ": " problem) values)))
+      (raise (%make-condition 'out-of-range
+                              (string-append (symbol->string procedure) ": " problem)
+                              values)))
 
     ;;; Checks a number, whose meaning `noun` says.
     (define (%check-natural procedure noun number)

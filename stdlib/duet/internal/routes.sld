@@ -21,7 +21,8 @@
     emission-sender emission-activation emission-result emission-steps emission-payloads
     emission-failure
     define-agent start-agent! deliver! cycle->record
-    %actions %code %direction %every-entry? %function %module-name %multi? %priority<? %sequence %triggers %under)
+    %actions %code %direction %every-entry? %function %module-name %multi? %priority<? %sequence
+    %triggers %under)
   (on-demand)
   (import
     (duet base) (only (duet kernel) %make-condition %procedure-code)

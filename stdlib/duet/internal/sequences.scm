@@ -101,11 +101,13 @@
 (define vector-map
   (case-lambda
     ((procedure vector)
-     (list->vector (%collect (lambda (index) (procedure (vector-ref vector index))) (vector-length vector))))
+     (list->vector
+       (%collect (lambda (index) (procedure (vector-ref vector index))) (vector-length vector))))
     ((procedure vector . vectors)
      (let ((vectors (cons vector vectors)))
        (list->vector
-         (%collect (lambda (index) (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))
+         (%collect (lambda (index)
+                     (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))
                    (%shortest (map vector-length vectors))))))))
 
 ;;;> Calls `procedure` for the elements of one or more vectors in order.

@@ -30,7 +30,12 @@
          (call-with-values (lambda () expression)
            (lambda temporaries (%let-values more bound body))))
         ((_ (variable . formals) (temporary ...) expression more (binding ...) body)
-         (%let-values formals (temporary ... new) expression more (binding ... (variable new)) body))
+         (%let-values formals
+                      (temporary ... new)
+                      expression
+                      more
+                      (binding ... (variable new))
+                      body))
         ((_ variable (temporary ...) expression more (binding ...) body)
          (call-with-values (lambda () expression)
            (lambda (temporary ... . new) (%let-values more (binding ... (variable new)) body))))))

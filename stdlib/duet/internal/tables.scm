@@ -9,7 +9,8 @@
 
 ;;;> Returns a hash that equal strings share; below `bound`, if it is given and positive:
 ;;;> `(string-hash string [bound [start [end]]])`.
-(define (string-hash string . options) (%bounded (%hash (%part 'string-hash string options)) options))
+(define (string-hash string . options)
+  (%bounded (%hash (%part 'string-hash string options)) options))
 
 ;;;> Returns a hash that strings which differ only in case share; below `bound`, if it is given and
 ;;;> positive: `(string-ci-hash string [bound [start [end]]])`.
@@ -50,9 +51,10 @@
 
 ;;; Returns a datum that numbers which are `=` share.
 (define (%exact-form number)
-  (cond ((not (real? number)) (cons (%exact-form (real-part number)) (%exact-form (imag-part number))))
-        ((and (inexact? number) (rational? number)) (exact number))
-        (else number)))
+  (cond
+    ((not (real? number)) (cons (%exact-form (real-part number)) (%exact-form (imag-part number))))
+    ((and (inexact? number) (rational? number)) (exact number))
+    (else number)))
 
 (define (%find-in entries key same?)
   (cond ((null? entries) #f)
@@ -63,7 +65,9 @@
 (define (%table-find table key)
   (if (eq? (%table-kind table) 'own)
       (dictionary-ref (%entries table) key #f)
-      (%find-in (dictionary-ref (%entries table) ((%table-hash table) key) '()) key (%table-same table))))
+      (%find-in (dictionary-ref (%entries table) ((%table-hash table) key) '())
+                key
+                (%table-same table))))
 
 ;;; Sets the value of a key.
 (define (%table-put! table key value)
@@ -123,5 +127,6 @@
 ;;; Makes a table with the same keys and values.
 (define (%table-copy table)
   (let ((copy (%table-fresh table)))
-    (for-each (lambda (entry) (%table-add! copy (cons (car entry) (cdr entry)))) (%table-entries table))
+    (for-each (lambda (entry) (%table-add! copy (cons (car entry) (cdr entry))))
+              (%table-entries table))
     copy))

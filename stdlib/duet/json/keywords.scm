@@ -440,7 +440,7 @@
     (cons "$dynamicRef" (%requiring %name? "a reference" %make-dynamic-reference))
     (cons "type"
       (%requiring (lambda (given) (or (%name? given) (and (pair? given) (%names? given))))
-                   "a type or an array of types" %make-type))
+                  "a type or an array of types" %make-type))
     (cons "enum" (%requiring list? "an array" %make-enum))
     (cons "const" %make-const)
     (cons "multipleOf"
@@ -493,6 +493,6 @@
                 checks
                 (let ((check
                         ((cdar rest) given json
-                          (string-append (%node-pointer node)
-                            (path->json-pointer (list name))) node sub)))
+                         (string-append (%node-pointer node)
+                           (path->json-pointer (list name))) node sub)))
                   (if check (cons check checks) checks))))))))

@@ -78,7 +78,8 @@
 
 (define (%read-text procedure text options)
   (%check-options procedure options '(:decimals :depth :repeated))
-  (let ((decimals (%option options :decimals 'inexact)) (depth (%option options :depth %depth-max))
+  (let ((decimals (%option options :decimals 'inexact))
+        (depth (%option options :depth %depth-max))
         (repeated (%option options :repeated 'error)))
     (if (not (memq decimals '(exact inexact)))
         (%wrong-type procedure "`exact` or `inexact`" decimals))
@@ -323,7 +324,8 @@
         (%read-text 'read-json text (if has-port (cdr arguments) arguments)))))
 
 (define (%check-input port)
-  (if (not (and (textual-port? port) (input-port? port))) (%wrong-type 'read-json "a textual input port" port)))
+  (if (not (and (textual-port? port) (input-port? port)))
+      (%wrong-type 'read-json "a textual input port" port)))
 
 ;;; Reads the characters of one value with the white space in front.
 (define (%value-text port)

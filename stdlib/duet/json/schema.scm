@@ -151,7 +151,8 @@
 
 ;;; Resolves a reference against a base. Source: RFC 3986, section 5.2.
 (define (%resolve-uri base reference)
-  (let* ((base (car (%split-at base #\#))) (parts (%split-uri base))
+  (let* ((base (car (%split-at base #\#)))
+         (parts (%split-uri base))
          (target (%split-uri reference)))
     (cond ((string=? reference "") base)
           ((char=? (string-ref reference 0) #\#) (string-append base reference))

@@ -141,7 +141,7 @@
 (define (%exponent-end scanner index)
   (if (memv (%char scanner index) '(#\e #\E))
       (let ((digits
-            (if (memv (%char scanner (+ index 1)) '(#\+ #\-)) (+ index 2) (+ index 1))))
+              (if (memv (%char scanner (+ index 1)) '(#\+ #\-)) (+ index 2) (+ index 1))))
         (if (%digit? (%char scanner digits)) (%skip scanner digits %digit?) index))
       index))
 
@@ -165,9 +165,9 @@
 (define (%scan-escape! scanner index out)
   (define (digits count radix start)
     (let ((code (string->number
-            (substring (%scanner-text scanner) start
-              (min (%scanner-end scanner) (+ start count)))
-            radix)))
+                  (substring (%scanner-text scanner) start
+                    (min (%scanner-end scanner) (+ start count)))
+                  radix)))
       (if (not (and (exact-integer? code) (>= code 0) (<= (+ start count) (%scanner-end scanner))
                  (not (memv (%char scanner start) '(#\+ #\-)))
                  (or (< code #xD800) (> code #xDFFF))))

@@ -29,7 +29,8 @@
 
 (define (%dna-text it)
   (list (symbol->string (registration-kind it))
-        (if (registration-route it) (route->string (registration-route it))
+        (if (registration-route it)
+            (route->string (registration-route it))
             (symbol->string (%direction it)))))
 
 ;;; Orders registrations by kind, route, priority, module, function, name and position.
@@ -37,7 +38,8 @@
   (let compare ((texts (%dna-text a)) (others (%dna-text b)))
     (cond
       ((pair? texts)
-       (if (string=? (car texts) (car others)) (compare (cdr texts) (cdr others))
+       (if (string=? (car texts) (car others))
+           (compare (cdr texts) (cdr others))
            (string<? (car texts) (car others))))
       ((not (equal? (registration-priority a) (registration-priority b)))
        (%priority<? (registration-priority a) (registration-priority b)))
@@ -86,9 +88,10 @@
     (if (not text)
         '(#f "it has no route")
         (guard (object
-                ((condition? object)
-                 (list #f
-                   (string-append "its route `" text "` is refused: " (condition-message object)))))
+                 ((condition? object)
+                  (list #f
+                    (string-append "its route `" text "` is refused: "
+                                   (condition-message object)))))
           (list (route->string (->route text)))))))
 
 ;;; What an entry of the reference has that the profile does not have.
@@ -140,7 +143,7 @@
     (filter-map
       (lambda (entry)
         (let ((route
-               (and (eq? (dictionary-ref entry 'kind) 'receiver) (dictionary-ref entry 'route))))
+                (and (eq? (dictionary-ref entry 'kind) 'receiver) (dictionary-ref entry 'route))))
           (and route
                (if (dictionary-contains? seen route)
                    (string-append "the reference keeps only the last receiver of the route " route)

@@ -109,7 +109,8 @@
         (dictionary-set! waiting id #t)
         (if (list? kept) (message! (record 'session/begin :session id :requests (reverse kept))))))
     (on-assert (session/request :session $id :payload $payload :tag $tag) (request! id payload tag))
-    (on-message (session/request :session $id :payload $payload :tag $tag) (request! id payload tag))
+    (on-message (session/request :session $id :payload $payload :tag $tag)
+      (request! id payload tag))
     (on-assert (session/ready :session $id) (ready! id))))
 
 ;;; Spawns the actor of a session; `closed!` is called when it has ended.
@@ -134,7 +135,8 @@
   (let ((grants (%option options :grants #f)))
     (apply spawn-entity! 'session
       :config
-        (dictionary 'session id 'imports (%option options :imports #f) 'fuel (%option options :fuel-limit #f))
+      (dictionary 'session id 'imports (%option options :imports #f)
+                  'fuel (%option options :fuel-limit #f))
       :link facet
       :on-exit on-exit
       (append

@@ -65,7 +65,9 @@
       (let ((fiber (dictionary-ref fibers tag #f)))
         (when fiber
           (%cancel fiber)
-          (ended! 'error (record 'failure "cancelled" "the client cancelled the request" '() #f '()) tag))))
+          (ended! 'error
+                  (record 'failure "cancelled" "the client cancelled the request" '() #f '())
+                  tag))))
     (on-assert (session/request :session ,id :payload $payload :tag $tag) (request! payload tag))
     (on-message (session/request :session ,id :payload $payload :tag $tag) (request! payload tag))
     (on-message (session/begin :session ,id :requests $kept) (if early (begin! kept)))
@@ -111,7 +113,8 @@
     (define (tell! kind payload tag)
       (set! newest (+ newest 1))
       (dictionary-set! handles newest
-        (assert! (record 'session/event :session id :kind kind :payload payload :tag tag :number newest)))
+        (assert!
+          (record 'session/event :session id :kind kind :payload payload :tag tag :number newest)))
       (drop-to! (- newest %events-max))
       newest)
     (define (keep! number) (set-adjoin! kept number))
@@ -139,7 +142,9 @@
         (set! written '())
         (for-each
           (lambda (output)
-            (tell! 'output (utf8->string (apply bytevector-append (reverse (cdr output)))) (car output)))
+            (tell! 'output
+                   (utf8->string (apply bytevector-append (reverse (cdr output))))
+                   (car output)))
           shown)
         (pair? shown)))
     (for-each
@@ -159,8 +164,12 @@
             (if (flush!) (yield))
             (raise object))
           (lambda ()
-            (cond ((and (record? payload) (eq? (record-label payload) 'text) (string? (record-field payload 0)))
-                   (%evaluate-text (record-field payload 0) environment (lambda (why) (set! failure why))))
+            (cond ((and (record? payload)
+                        (eq? (record-label payload) 'text)
+                        (string? (record-field payload 0)))
+                   (%evaluate-text (record-field payload 0)
+                                   environment
+                                   (lambda (why) (set! failure why))))
                   ;; They have no notation in a text.
                   ((or (record? payload) (dictionary? payload) (set? payload)) payload)
                   (else (eval payload environment))))))
@@ -175,6 +184,7 @@
 
 (define (%description value)
   (let ((description
-          (dictionary 'written (with-output-to-string (lambda () (write value))) 'name (%keep-value! value))))
+          (dictionary 'written (with-output-to-string (lambda () (write value)))
+                      'name (%keep-value! value))))
     (if (%data? value) (dictionary-set! description 'data value))
     description))

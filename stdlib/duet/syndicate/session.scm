@@ -137,7 +137,8 @@
 (define (%import! session patterns)
   (let next ((patterns patterns) (observer 1))
     (if (pair? patterns)
-        (let ((observe (record 'Observe (%whole (car patterns)) (record %reference (list 0 observer)))))
+        (let ((observe
+                (record 'Observe (%whole (car patterns)) (record %reference (list 0 observer)))))
           (%post! session (%session-object session) (record 'A observe (%next-handle! session)))
           (next (cdr patterns) (+ observer 1))))))
 
@@ -165,7 +166,9 @@
 ;;; Sends a value to an object in an assertion, whose handle it returns, or in a message; returns #f
 ;;; for a value that cannot be sent.
 (define (%send-value! session object kind value)
-  (guard (failure ((condition? failure) (%log-link (%session-link session) "a value was not sent:" failure) #f))
+  (guard (failure ((condition? failure)
+                   (%log-link (%session-link session) "a value was not sent:" failure)
+                   #f))
     (let ((sent (%to-wire value (%session-connection session))))
       (if (eq? kind 'M)
           (%post! session object (record 'M sent))
@@ -178,7 +181,8 @@
   (%set-session-events! session (cons (list object event) (%session-events session)))
   (%set-session-waiting! session (+ (%session-waiting session) 1))
   (cond ((> (%session-waiting session) %waiting-max)
-         (log! (list (%link-name (%session-link session)) "the server does not read; its connection is ended"))
+         (log! (list (%link-name (%session-link session))
+                     "the server does not read; its connection is ended"))
          (%set-session-events! session '())
          (%set-session-waiting! session 0)
          (%close! (%session-link session)))

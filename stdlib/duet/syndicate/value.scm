@@ -17,7 +17,8 @@
         ((vector? value) (map copy (vector->list value)))
         ((dictionary? value)
          (alist->dictionary
-           (map (lambda (entry) (cons (copy (car entry)) (copy (cdr entry)))) (dictionary->alist value))))
+           (map (lambda (entry) (cons (copy (car entry)) (copy (cdr entry))))
+                (dictionary->alist value))))
         ((set? value) (list->set (map copy (set->list value))))
         ((or (number? value) (string? value) (symbol? value) (keyword? value) (boolean? value)
              (bytevector? value))

@@ -6,7 +6,8 @@
 ;;;> `person` with the prompt, requests for approval calls of `approval` with the list of names.
 (define (test-calls . name)
   (%need-test 'test-calls)
-  (if (and (pair? name) (not (string? (car name)))) (%wrong-type 'test-calls "the name of a tool, a string" (car name)))
+  (if (and (pair? name) (not (string? (car name))))
+      (%wrong-type 'test-calls "the name of a tool, a string" (car name)))
   (call-tool 'test "test/calls" (if (pair? name) (dictionary 'tool (car name)) (dictionary))))
 
 ;;;> Returns the arguments of the calls of a tool so far, oldest first.
@@ -23,7 +24,8 @@
 (define (%calls-fitting name matchers)
   (filter
     (lambda (call)
-      (not (find (lambda (matcher) (not (%matches? matcher (cadr call) (%texts-of (car call) (cadr call)))))
+      (not (find (lambda (matcher)
+                   (not (%matches? matcher (cadr call) (%texts-of (car call) (cadr call)))))
              matchers)))
     (test-calls name)))
 
@@ -43,7 +45,8 @@
 (define-syntax test-called
   (syntax-rules ()
     ((_ name tool matcher ...)
-     (test-equal name (cons 'called (cons tool (%plain (list matcher ...)))) (%called tool (list matcher ...))))))
+     (test-equal name (cons 'called (cons tool (%plain (list matcher ...))))
+       (%called tool (list matcher ...))))))
 
 ;;;> Asserts that a tool was not called, or not with arguments that fit a matcher:
 ;;;> `(test-not-called name tool [matcher])`.
@@ -71,13 +74,15 @@
   (define (fits? step call)
     (let ((name (if (pair? step) (car step) step)) (matchers (if (pair? step) (cdr step) '())))
       (and (%names? name (car call))
-           (not (find (lambda (matcher) (not (%matches? matcher (cadr call) (%texts-of (car call) (cadr call)))))
+           (not (find (lambda (matcher)
+                        (not (%matches? matcher (cadr call) (%texts-of (car call) (cadr call)))))
                   matchers)))))
   (let ((calls (test-calls)))
     (let walk ((left steps) (rest calls))
       (cond ((null? left) (%plain steps))
             ((null? rest)
-             (%briefly (filter (lambda (call) (find (lambda (step) (fits? step call)) steps)) calls)))
+             (%briefly
+               (filter (lambda (call) (find (lambda (step) (fits? step call)) steps)) calls)))
             ((fits? (car left) (car rest)) (walk (cdr left) (cdr rest)))
             (else (walk left (cdr rest)))))))
 

@@ -30,11 +30,13 @@
     (%chat-result "" "tools"
       (let collect ((rest (cons name (cons arguments more))))
         (cond ((null? rest) '())
-              ((not (string? (car rest))) (%wrong-type 'calling "the name of a tool, a string" (car rest)))
+              ((not (string? (car rest)))
+               (%wrong-type 'calling "the name of a tool, a string" (car rest)))
               ((not (and (pair? (cdr rest)) (dictionary? (cadr rest))))
                (%wrong-type 'calling "a dictionary of arguments after each name" rest))
               (else
-               (cons (dictionary 'name (car rest) 'arguments (cadr rest)) (collect (cddr rest)))))))))
+               (cons (dictionary 'name (car rest) 'arguments (cadr rest))
+                     (collect (cddr rest)))))))))
 
 ;;;> Returns a reply that comes this many milliseconds later, by the clock of the test.
 (define (delaying milliseconds reply)
@@ -90,9 +92,11 @@
          (and (dictionary? value)
               (not (find (lambda (key)
                            (not (and (dictionary-contains? value key)
-                                     (%fits? (dictionary-ref matcher key) (dictionary-ref value key)))))
+                                     (%fits? (dictionary-ref matcher key)
+                                             (dictionary-ref value key)))))
                      (dictionary-keys matcher)))))
-        ((pair? matcher) (and (pair? value) (%fits? (car matcher) (car value)) (%fits? (cdr matcher) (cdr value))))
+        ((pair? matcher)
+         (and (pair? value) (%fits? (car matcher) (car value)) (%fits? (cdr matcher) (cdr value))))
         (else (equal? matcher value))))
 
 ;;; Returns the strings in a value.
@@ -101,7 +105,8 @@
         ((pair? value) (append (%texts-in (car value)) (%texts-in (cdr value))))
         ((vector? value) (append-map %texts-in (vector->list value)))
         ((dictionary? value)
-         (append (append-map %texts-in (dictionary-keys value)) (append-map %texts-in (dictionary-values value))))
+         (append (append-map %texts-in (dictionary-keys value))
+                 (append-map %texts-in (dictionary-values value))))
         ((record? value) (append-map %texts-in (record-fields value)))
         ((set? value) (append-map %texts-in (set->list value)))
         (else '())))
@@ -111,7 +116,8 @@
   (if (and (equal? name "model/chat") (dictionary? arguments))
       (let ((messages (dictionary-ref arguments 'messages '())))
         (append
-          (append-map (lambda (message) (if (%from-system? message) (%texts-in message) '())) messages)
+          (append-map (lambda (message) (if (%from-system? message) (%texts-in message) '()))
+                      messages)
           (if (pair? messages) (%texts-in (last messages)) '())))
       (%texts-in arguments)))
 
@@ -141,7 +147,8 @@
   (let* ((text
            (case (%reply-kind reply)
              ((returns) (string-append "(returning " (%shown (%reply-content reply)) ")"))
-             ((fails) (string-append "(failing '" (symbol->string (car (%reply-content reply))) " …)"))
+             ((fails)
+              (string-append "(failing '" (symbol->string (car (%reply-content reply))) " …)"))
              (else "a procedure")))
          (text
            (let wrap ((matchers (%reply-matchers reply)))

@@ -64,7 +64,8 @@
   (if (not (eq? (car (%explain '((call "test/script" #f)))) 'allow))
       (raise
         (%make-condition 'not-a-test
-          (string-append (symbol->string procedure) ": scripts and lists of calls exist under `duet test` only")
+          (string-append (symbol->string procedure)
+                         ": scripts and lists of calls exist under `duet test` only")
           '()))))
 
 (define (%listen!)
@@ -114,7 +115,9 @@
       ((returns) (%answer! id 'returns ((%script-finish script) content)))
       ((fails) (%fail! id name content))
       (else
-       (let ((value (if (string-suffix? "*" (%script-name script)) (content arguments name) (content arguments))))
+       (let ((value (if (string-suffix? "*" (%script-name script))
+                        (content arguments name)
+                        (content arguments))))
          (if (%reply? value)
              (%perform id name arguments script value)
              (%answer! id 'returns ((%script-finish script) value))))))))
@@ -143,13 +146,16 @@
   (let ((message
           (string-append "the script of " name " failed: "
             (if (condition? failure)
-                (string-append (symbol->string (condition-kind failure)) ": " (condition-message failure)
+                (string-append (symbol->string (condition-kind failure)) ": "
+                  (condition-message failure)
                   (if (pair? (condition-irritants failure))
-                      (string-append " " (string-join (map %shown (condition-irritants failure)) " "))
+                      (string-append " "
+                                     (string-join (map %shown (condition-irritants failure)) " "))
                       ""))
                 (%shown failure)))))
     (%fail-test name message)
     (%fail! id name (list 'no-script message '()))))
 
 (define (%fail-test name message)
-  (%report-failure (string-append "the script of " name) (%make-condition 'test-failed message '())))
+  (%report-failure (string-append "the script of " name)
+                   (%make-condition 'test-failed message '())))

@@ -120,10 +120,15 @@
 ;;;> Returns three values: the first elements of the lists in a list, the second, the third.
 (define (unzip3 lists) (values (map first lists) (map second lists) (map third lists)))
 ;;;> Returns four values, like `unzip3`.
-(define (unzip4 lists) (values (map first lists) (map second lists) (map third lists) (map fourth lists)))
+(define (unzip4 lists)
+  (values (map first lists) (map second lists) (map third lists) (map fourth lists)))
 ;;;> Returns five values, like `unzip3`.
 (define (unzip5 lists)
-  (values (map first lists) (map second lists) (map third lists) (map fourth lists) (map fifth lists)))
+  (values (map first lists)
+          (map second lists)
+          (map third lists)
+          (map fourth lists)
+          (map fifth lists)))
 
 ;;;> Makes a list from the front: elements `(element seed)`, seeds `(next seed)`, until `(stop?
 ;;;> seed)`; its tail is `(tail seed)`, by default `()`.
@@ -160,7 +165,8 @@
     ((combine initial list . lists)
      (let loop ((accumulated initial) (lists (cons list lists)))
        (if (%heads 'pair-fold lists)
-           (let ((next (%cdrs lists))) (loop (apply combine (append lists (cons accumulated '()))) next))
+           (let ((next (%cdrs lists)))
+             (loop (apply combine (append lists (cons accumulated '()))) next))
            accumulated)))))
 
 ;;;> Combines the pairs of one or more lists from the right: `(combine pair … accumulated)`.

@@ -1,6 +1,7 @@
 ;;; Lists as sets, by a predicate `same?`, whose first argument is an element of an earlier list.
 
-(define (%in? same? element list) (member element list (lambda (element other) (same? other element))))
+(define (%in? same? element list)
+  (member element list (lambda (element other) (same? other element))))
 
 (define (%included? same? a b) (every (lambda (element) (member element b same?)) a))
 
@@ -26,7 +27,9 @@
 
 ;;;> Returns a set with more elements, which are added at its front.
 (define (lset-adjoin same? list . elements)
-  (fold (lambda (element list) (if (%in? same? element list) list (cons element list))) list elements))
+  (fold (lambda (element list) (if (%in? same? element list) list (cons element list)))
+        list
+        elements))
 
 ;;;> Returns the elements of any of the sets.
 (define (lset-union same? . lists)
@@ -35,7 +38,8 @@
                   ((null? union) list)
                   ((eq? list union) union)
                   (else
-                   (fold (lambda (element union) (if (%in? same? element union) union (cons element union)))
+                   (fold (lambda (element union)
+                           (if (%in? same? element union) union (cons element union)))
                          union list))))
           '() lists))
 
@@ -45,7 +49,8 @@
 
 ;;;> Returns the elements of the first set that are in none of the others.
 (define (lset-difference same? list . lists)
-  (filter (lambda (element) (every (lambda (other) (not (member element other same?))) lists)) list))
+  (filter (lambda (element) (every (lambda (other) (not (member element other same?))) lists))
+          list))
 
 ;;;> Returns the elements that are in an odd number of the sets.
 (define (lset-xor same? . lists)
@@ -57,4 +62,5 @@
 ;;;> Returns two values: the elements of the first set that are in none of the others, and those
 ;;;> that are in some.
 (define (lset-diff+intersection same? list . lists)
-  (partition (lambda (element) (every (lambda (other) (not (member element other same?))) lists)) list))
+  (partition (lambda (element) (every (lambda (other) (not (member element other same?))) lists))
+             list))

@@ -139,7 +139,9 @@
 (define (bag-fold combine initial bag) (fold combine initial (bag->list bag)))
 ;;;> Combines the different elements: `(combine element count accumulated)`.
 (define (bag-fold-unique combine initial bag)
-  (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) initial (bag->alist bag)))
+  (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated))
+        initial
+        (bag->alist bag)))
 ;;;> Returns the bag of the elements that satisfy a predicate.
 (define (bag-filter wanted? bag) (list->bag! (%bag-like bag) (filter wanted? (bag->list bag))))
 ;;;> Returns the bag of the elements that do not satisfy a predicate.

@@ -54,7 +54,9 @@
     (for-each
       (lambda (other)
         (if (not (eq? comparator (comparator-of other)))
-            (error "sets and bags that are combined or compared must have the same comparator" first other)))
+            (error "sets and bags that are combined or compared must have the same comparator"
+                   first
+                   other)))
       others)))
 
 ;;;> Returns whether an object is an element.
@@ -148,7 +150,8 @@
   (let loop ((first first) (rest rest))
     (or (null? rest)
         (and (holds? first (car rest)) (loop (car rest) (cdr rest))))))
-(define (%subset? a b) (and (<= (set-size a) (set-size b)) (set-every? (lambda (element) (set-contains? b element)) a)))
+(define (%subset? a b)
+  (and (<= (set-size a) (set-size b)) (set-every? (lambda (element) (set-contains? b element)) a)))
 
 ;;;> Returns whether all sets have the same elements.
 (define (set=? set . sets)

@@ -37,11 +37,13 @@
          (if (= index 0)
              others
              (let ((first (%compile (vector-ref tree index) next plan)))
-               (loop (- index 1) (lambda (state index) (or (first state index) (others state index)))))))))
+               (loop (- index 1)
+                     (lambda (state index) (or (first state index) (others state index)))))))))
     ((repeat) (%compile-repeat tree next plan))
     ((save) (%compile-save (vector-ref tree 1) (vector-ref tree 2) next plan))
     ((where)
-     (let ((holds? (vector-ref tree 1))) (lambda (state index) (and (holds? state index) (next state index)))))
+     (let ((holds? (vector-ref tree 1)))
+       (lambda (state index) (and (holds? state index) (next state index)))))
     ((look) (%compile-look tree next plan))
     ((same) (%compile-same (vector-ref tree 1) (vector-ref tree 2) next))
     (else
@@ -62,16 +64,23 @@
       (and (<= (+ index length) (%to state))
            (let loop ((place 0))
              (cond ((= place length) (next state (+ index length)))
-                   ((same? (string-ref text place) (string-ref (%text state) (+ index place))) (loop (+ place 1)))
+                   ((same? (string-ref text place) (string-ref (%text state) (+ index place)))
+                    (loop (+ place 1)))
                    (else #f)))))))
 
 (define (%compile-repeat tree next plan)
-  (let ((minimum (vector-ref tree 1)) (maximum (vector-ref tree 2)) (greedy? (vector-ref tree 3))
+  (let ((minimum (vector-ref tree 1))
+        (maximum (vector-ref tree 2))
+        (greedy? (vector-ref tree 3))
         (body (vector-ref tree 4)))
     (cond ((not (eq? (vector-ref body 0) 'set))
            (let loop ((count minimum)
                       (next (if maximum
-                                (%compile-options body (- maximum minimum) greedy? (%once next plan) plan)
+                                (%compile-options body
+                                                  (- maximum minimum)
+                                                  greedy?
+                                                  (%once next plan)
+                                                  plan)
                                 (%compile-loop body greedy? next plan))))
              (if (= count 0) next (loop (- count 1) (%compile body next plan)))))
           ((or maximum (%plan-backrefs? plan))
@@ -201,20 +210,20 @@
   (let ((number (%plan-loops plan)))
     (%set-plan-loops! plan (+ number 1))
     (letrec ((again
-              (if (%plan-backrefs? plan)
-                  (lambda (state index)
-                    (let* ((visited (%visited state)) (last (vector-ref visited number)))
-                      (and (not (eqv? last index))
-                           (begin
-                             (vector-set! visited number index)
-                             (or (turn state index)
-                                 (begin (vector-set! visited number last) #f))))))
-                  (lambda (state index)
-                    (and (%visit! state number index) (turn state index)))))
+               (if (%plan-backrefs? plan)
+                   (lambda (state index)
+                     (let* ((visited (%visited state)) (last (vector-ref visited number)))
+                       (and (not (eqv? last index))
+                            (begin
+                              (vector-set! visited number index)
+                              (or (turn state index)
+                                  (begin (vector-set! visited number last) #f))))))
+                   (lambda (state index)
+                     (and (%visit! state number index) (turn state index)))))
              (turn
-              (if greedy?
-                  (lambda (state index) (or (more state index) (next state index)))
-                  (lambda (state index) (or (next state index) (more state index)))))
+               (if greedy?
+                   (lambda (state index) (or (more state index) (next state index)))
+                   (lambda (state index) (or (next state index) (more state index)))))
              (more (%compile body (lambda (state index) (again state index)) plan)))
       again)))
 
@@ -262,7 +271,9 @@
          (wanted? (vector-ref tree 2))
          (own (%make-plan 0 0 (%plan-backrefs? plan)))
          (matcher
-           (%compile (vector-ref tree 3) (lambda (state index) (and (or ahead? (= index (%to state))) index)) own)))
+           (%compile (vector-ref tree 3)
+                     (lambda (state index) (and (or ahead? (= index (%to state))) index))
+                     own)))
     (define (inner state to)
       (%make-state (%text state) (%from state) to (%saved state) (make-vector (%plan-loops own) #f)
         (make-vector (%plan-choices own) #f)))
@@ -279,10 +290,13 @@
 (define (%compile-same number nocase? next)
   (let ((same? (if nocase? char-ci=? char=?)))
     (lambda (state index)
-      (let* ((saved (%saved state)) (start (vector-ref saved (* 2 number))) (end (vector-ref saved (+ 1 (* 2 number)))))
+      (let* ((saved (%saved state))
+             (start (vector-ref saved (* 2 number)))
+             (end (vector-ref saved (+ 1 (* 2 number)))))
         (and start
              (<= (+ index (- end start)) (%to state))
              (let loop ((from start) (to index))
                (cond ((= from end) (next state to))
-                     ((same? (string-ref (%text state) from) (string-ref (%text state) to)) (loop (+ from 1) (+ to 1)))
+                     ((same? (string-ref (%text state) from) (string-ref (%text state) to))
+                      (loop (+ from 1) (+ to 1)))
                      (else #f))))))))

@@ -16,8 +16,10 @@
 (define (%after state index) (string-ref (%text state) index))
 
 ;;; Whether a character is before or after an index.
-(define (%is-before? state index char) (and (> index (%from state)) (char=? (%before state index) char)))
-(define (%is-after? state index char) (and (< index (%to state)) (char=? (%after state index) char)))
+(define (%is-before? state index char)
+  (and (> index (%from state)) (char=? (%before state index) char)))
+(define (%is-after? state index char)
+  (and (< index (%to state)) (char=? (%after state index) char)))
 
 ;;; A line ends with a line feed, a carriage return, or both in this order.
 (define (%begins-line? state index)

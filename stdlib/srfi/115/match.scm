@@ -96,7 +96,8 @@
 (define (%field match field)
   (let ((number (if (symbol? field)
                     (let ((named (%named match field (%match-names match))))
-                      (or named (error "regexp-match-submatch: there is no submatch of this name" field)))
+                      (or named
+                          (error "regexp-match-submatch: there is no submatch of this name" field)))
                     field)))
     (if (not (and (exact-integer? number) (<= 0 number (regexp-match-count match))))
         (error "regexp-match-submatch: there is no submatch of this number" field))
@@ -125,7 +126,8 @@
 ;;;> Returns the text of a submatch, or #f if it did not match.
 (define (regexp-match-submatch match . field)
   (let ((start (apply regexp-match-submatch-start match field)))
-    (and start (substring (%match-text match) start (apply regexp-match-submatch-end match field)))))
+    (and start
+         (substring (%match-text match) start (apply regexp-match-submatch-end match field)))))
 
 ;;;> Returns a list of the texts of the whole and of each submatch, #f for those that did not match.
 (define (regexp-match->list match)
@@ -139,7 +141,8 @@
     ((re combine initial text)
      (regexp-fold re combine initial text (lambda (index match text accumulated) accumulated)))
     ((re combine initial text finish) (regexp-fold re combine initial text finish 0))
-    ((re combine initial text finish start) (regexp-fold re combine initial text finish start (string-length text)))
+    ((re combine initial text finish start)
+     (regexp-fold re combine initial text finish start (string-length text)))
     ((re combine initial text finish start end)
      (%range 'regexp-fold (list start end) (string-length text)
        (lambda (start end) (%fold-matches (regexp re) combine initial text finish start end))))))
@@ -167,7 +170,8 @@
 ;;;> Returns a list of the texts of all matches that are not empty.
 (define (regexp-extract re text . range)
   (%fold-range re
-    (lambda (index match text found) (if (%empty? match) found (cons (regexp-match-submatch match) found)))
+    (lambda (index match text found)
+      (if (%empty? match) found (cons (regexp-match-submatch match) found)))
     '() text
     (lambda (index match text found) (reverse found))
     range))
@@ -184,7 +188,9 @@
                               parts
                               (cons (regexp-match-submatch-end match)
                                     (add match
-                                      (cons (substring text (car parts) (regexp-match-submatch-start match))
+                                      (cons (substring text
+                                                       (car parts)
+                                                       (regexp-match-submatch-start match))
                                             (cdr parts))))))
                         (list start) text %keep start end))
              (from (car divided))
@@ -204,12 +210,16 @@
 ;;; Returns the replacement of a match by a substitute, as a list of strings.
 (define (%substituted substitute match start end)
   (cond ((string? substitute) (list substitute))
-        ((or (exact-integer? substitute) (and (symbol? substitute) (not (memq substitute '(pre post)))))
+        ((or (exact-integer? substitute)
+             (and (symbol? substitute) (not (memq substitute '(pre post)))))
          (list (or (regexp-match-submatch match substitute) "")))
-        ((eq? substitute 'pre) (list (substring (%match-text match) start (regexp-match-submatch-start match))))
-        ((eq? substitute 'post) (list (substring (%match-text match) (regexp-match-submatch-end match) end)))
+        ((eq? substitute 'pre)
+         (list (substring (%match-text match) start (regexp-match-submatch-start match))))
+        ((eq? substitute 'post)
+         (list (substring (%match-text match) (regexp-match-submatch-end match) end)))
         ((procedure? substitute) (%substituted (substitute match) match start end))
-        ((list? substitute) (append-map (lambda (part) (%substituted part match start end)) substitute))
+        ((list? substitute)
+         (append-map (lambda (part) (%substituted part match start end)) substitute))
         (else (error
                 "regexp-replace: a substitute is a string, a submatch, pre, post, a procedure, or a list of these"
                 substitute))))
@@ -242,7 +252,9 @@
                        (%substituted substitute match start end)
                        (list (substring text (regexp-match-submatch-end match) end)))))
             (else
-             (loop (if (%empty? match) (+ 1 (regexp-match-submatch-end match)) (regexp-match-submatch-end match))
+             (loop (if (%empty? match)
+                       (+ 1 (regexp-match-submatch-end match))
+                       (regexp-match-submatch-end match))
                    (- count 1)))))))
 
 ;;;> Replaces every match, as `regexp-replace` replaces one.

@@ -68,7 +68,9 @@
         (second<? (comparator-ordering-predicate second)))
     (make-comparator
       (lambda (object)
-        (and (pair? object) (comparator-test-type first (car object)) (comparator-test-type second (cdr object))))
+        (and (pair? object)
+             (comparator-test-type first (car object))
+             (comparator-test-type second (cdr object))))
       (lambda (a b)
         (and (first=? (car a) (car b)) ((comparator-equality-predicate second) (cdr a) (cdr b))))
       (and (comparator-ordered? first)
@@ -77,7 +79,8 @@
              (if (first=? (car a) (car b)) (second<? (cdr a) (cdr b)) (first<? (car a) (car b)))))
       (and (comparator-hashable? first)
            (comparator-hashable? second)
-           (lambda (pair) (%mixed (comparator-hash first (car pair)) (comparator-hash second (cdr pair))))))))
+           (lambda (pair)
+             (%mixed (comparator-hash first (car pair)) (comparator-hash second (cdr pair))))))))
 
 ;;;> Makes a comparator of lists, or of objects that the other arguments take apart like lists,
 ;;;> element by element; a prefix comes before the whole.
@@ -85,12 +88,14 @@
   (case-lambda
     ((element) (make-list-comparator element list? null? car cdr))
     ((element type-test empty? head tail)
-     (let ((same? (comparator-equality-predicate element)) (before? (comparator-ordering-predicate element)))
+     (let ((same? (comparator-equality-predicate element))
+           (before? (comparator-ordering-predicate element)))
        (make-comparator
          (lambda (object)
            (and (type-test object)
                 (let loop ((rest object))
-                  (or (empty? rest) (and (comparator-test-type element (head rest)) (loop (tail rest)))))))
+                  (or (empty? rest)
+                      (and (comparator-test-type element (head rest)) (loop (tail rest)))))))
          (lambda (a b)
            (let loop ((a a) (b b))
              (cond ((empty? a) (empty? b))
@@ -106,7 +111,10 @@
          (and (comparator-hashable? element)
               (lambda (list)
                 (let loop ((rest list) (hash 0))
-                  (if (empty? rest) hash (loop (tail rest) (%mixed hash (comparator-hash element (head rest)))))))))))))
+                  (if
+                    (empty? rest)
+                    hash
+                    (loop (tail rest) (%mixed hash (comparator-hash element (head rest)))))))))))))
 
 ;;;> Makes a comparator of vectors, or of objects that the other arguments read like vectors;
 ;;;> shorter ones come first, equal lengths are compared element by element.
@@ -114,13 +122,15 @@
   (case-lambda
     ((element) (make-vector-comparator element vector? vector-length vector-ref))
     ((element type-test size ref)
-     (let ((same? (comparator-equality-predicate element)) (before? (comparator-ordering-predicate element)))
+     (let ((same? (comparator-equality-predicate element))
+           (before? (comparator-ordering-predicate element)))
        (define (elements vector)
          (let loop ((index (- (size vector) 1)) (list '()))
            (if (< index 0) list (loop (- index 1) (cons (ref vector index) list)))))
        (make-comparator
          (lambda (object)
-           (and (type-test object) (every (lambda (part) (comparator-test-type element part)) (elements object))))
+           (and (type-test object)
+                (every (lambda (part) (comparator-test-type element part)) (elements object))))
          (lambda (a b)
            (and (= (size a) (size b)) (every same? (elements a) (elements b))))
          (and (comparator-ordered? element)
@@ -134,14 +144,19 @@
          (and (comparator-hashable? element)
               (lambda (vector)
                 (let loop ((rest (elements vector)) (hash (size vector)))
-                  (if (null? rest) hash (loop (cdr rest) (%mixed hash (comparator-hash element (car rest)))))))))))))
+                  (if (null? rest)
+                      hash
+                      (loop (cdr rest) (%mixed hash (comparator-hash element (car rest)))))))))))))
 
 ;;;> Returns whether a comparator accepts an object.
-(define (comparator-test-type comparator object) ((comparator-type-test-predicate comparator) object))
+(define (comparator-test-type comparator object)
+  ((comparator-type-test-predicate comparator) object))
 
 ;;;> Fails unless a comparator accepts an object.
 (define (comparator-check-type comparator object)
-  (if (comparator-test-type comparator object) #t (error "the comparator does not accept this object" object)))
+  (if (comparator-test-type comparator object)
+      #t
+      (error "the comparator does not accept this object" object)))
 
 ;;;> Returns the hash of an object by a comparator.
 (define (comparator-hash comparator object) ((comparator-hash-function comparator) object))

@@ -27,10 +27,13 @@
 (define (%registered-for rank) (list-ref %registered (- rank 9)))
 
 (define (%complex<? a b)
-  (if (= (real-part a) (real-part b)) (< (imag-part a) (imag-part b)) (< (real-part a) (real-part b))))
+  (if (= (real-part a) (real-part b))
+      (< (imag-part a) (imag-part b))
+      (< (real-part a) (real-part b))))
 
 (define (%vector-elements vector)
-  (if (vector? vector) (vector->list vector)
+  (if (vector? vector)
+      (vector->list vector)
       (let loop ((index (- (bytevector-length vector) 1)) (list '()))
         (if (< index 0) list (loop (- index 1) (cons (bytevector-u8-ref vector index) list))))))
 
@@ -48,7 +51,8 @@
           ((= rank-a 4) (by string<? string=?))
           ((= rank-a 5) (by (lambda (a b) (string<? (symbol->string a) (symbol->string b))) eq?))
           ((= rank-a 6) (by (if (and (real? a) (real? b)) < %complex<?) =))
-          ((< rank-a 0) (if (equal? a b) 0 (error "the default comparator has no order for these" a b)))
+          ((< rank-a 0)
+           (if (equal? a b) 0 (error "the default comparator has no order for these" a b)))
           ((<= rank-a 8)
            (let ((a (%vector-elements a)) (b (%vector-elements b)))
              (if (= (length a) (length b))

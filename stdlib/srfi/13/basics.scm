@@ -12,10 +12,12 @@
 (define (string-null? string) (= (string-length string) 0))
 
 ;;;> Returns the last value of a criterion for the characters if all are true, otherwise #f.
-(define (string-every criterion string . range) (every (%wanted criterion) (apply string->list string range)))
+(define (string-every criterion string . range)
+  (every (%wanted criterion) (apply string->list string range)))
 
 ;;;> Returns the first true value of a criterion for the characters, or #f.
-(define (string-any criterion string . range) (any (%wanted criterion) (apply string->list string range)))
+(define (string-any criterion string . range)
+  (any (%wanted criterion) (apply string->list string range)))
 
 ;;;> Returns the string of the values of `procedure` for the indices below `length`.
 (define (string-tabulate procedure length)
@@ -35,12 +37,14 @@
     ((strings delimiter grammar)
      (if (not (memq grammar '(infix strict-infix prefix suffix)))
          (error "string-join: there is no such grammar" grammar))
-     (if (and (eq? grammar 'strict-infix) (null? strings)) (error "string-join: there are no strings" strings))
+     (if (and (eq? grammar 'strict-infix) (null? strings))
+         (error "string-join: there are no strings" strings))
      (let ((port (open-output-string)))
        (let loop ((rest strings))
          (if (not (null? rest))
              (begin
-               (if (or (eq? grammar 'prefix) (and (not (eq? grammar 'suffix)) (not (eq? rest strings))))
+               (if (or (eq? grammar 'prefix)
+                       (and (not (eq? grammar 'suffix)) (not (eq? rest strings))))
                    (write-string delimiter port))
                (write-string (car rest) port)
                (if (eq? grammar 'suffix) (write-string delimiter port))
@@ -84,7 +88,9 @@
          (part (%part string (if (pair? options) (cdr options) '())))
          (start (if left? (string-skip part criterion) 0)))
     (if start
-        (string-copy part start (if right? (+ (string-skip-right part criterion) 1) (string-length part)))
+        (string-copy part
+                     start
+                     (if right? (+ (string-skip-right part criterion) 1) (string-length part)))
         "")))
 
 ;;;> Returns the string without the characters at its start that meet a criterion, by default white
@@ -122,7 +128,9 @@
 (define (string-downcase string . range) (apply string-map char-downcase string range))
 
 (define (%cased? char)
-  (or (char-lower-case? char) (char-upper-case? char) (char-set-contains? char-set:title-case char)))
+  (or (char-lower-case? char)
+      (char-upper-case? char)
+      (char-set-contains? char-set:title-case char)))
 
 ;;; Returns the titlecase form of a character: the upper-case form, except of four Latin pairs of
 ;;; letters and in Georgian.
@@ -144,15 +152,18 @@
               (cons ((if inside? char-downcase %titlecase) (car chars)) result)))))
 
 ;;;> Returns the string of the values of `procedure` for the characters.
-(define (string-map procedure string . range) (list->string (map procedure (apply string->list string range))))
+(define (string-map procedure string . range)
+  (list->string (map procedure (apply string->list string range))))
 ;;;> Calls `procedure` for the characters in order.
-(define (string-for-each procedure string . range) (for-each procedure (apply string->list string range)))
+(define (string-for-each procedure string . range)
+  (for-each procedure (apply string->list string range)))
 ;;;> Calls `procedure` for the indices in order.
 (define (string-for-each-index procedure string . range)
   (%range 'string-for-each-index range (string-length string)
     (lambda (start end) (do ((index start (+ index 1))) ((= index end)) (procedure index)))))
 ;;;> Combines the characters from the left: `(combine char accumulated)`.
-(define (string-fold combine initial string . range) (fold combine initial (apply string->list string range)))
+(define (string-fold combine initial string . range)
+  (fold combine initial (apply string->list string range)))
 ;;;> Combines the characters from the right: `(combine char accumulated)`.
 (define (string-fold-right combine initial string . range)
   (fold combine initial (reverse (apply string->list string range))))
@@ -190,10 +201,12 @@
      (let* ((part (%part string range)) (length (string-length part)))
        (if (> from to) (%out-of-range 'xsubstring "the end is before the start" from to))
        (if (and (= length 0) (not (= from to))) (error "xsubstring: the string is empty" string))
-       (string-tabulate (lambda (index) (string-ref part (modulo (+ from index) length))) (- to from))))))
+       (string-tabulate (lambda (index) (string-ref part (modulo (+ from index) length)))
+                        (- to from))))))
 
 ;;;> Returns the first string with the characters from `start` up to but not including `end`
 ;;;> replaced by the second.
 (define (string-replace string other start end . range)
   (%range 'string-replace (list start end) (string-length string)
-    (lambda (start end) (string-append (string-take string start) (%part other range) (string-drop string end)))))
+    (lambda (start end)
+      (string-append (string-take string start) (%part other range) (string-drop string end)))))

@@ -44,7 +44,9 @@
     (lambda (a b)
       (let ((end (min (string-length a) (string-length b))))
         (let loop ((index 0))
-          (if (and (< index end) (same? (string-ref a index) (string-ref b index))) (loop (+ index 1)) index))))))
+          (if (and (< index end) (same? (string-ref a index) (string-ref b index)))
+              (loop (+ index 1))
+              index))))))
 
 ;;; Makes a procedure that counts the characters that two strings have in common at their end.
 (define (%common-suffix same?)

@@ -16,10 +16,12 @@
 ;;;> Makes the first letter of each word upper-case, the others lower-case.
 (define (string-titlecase! string . range) (%change! string range string-titlecase))
 ;;;> Replaces each character by the value of `procedure` for it.
-(define (string-map! procedure string . range) (%change! string range (lambda (part) (string-map procedure part))))
+(define (string-map! procedure string . range)
+  (%change! string range (lambda (part) (string-map procedure part))))
 
 ;;;> Like `xsubstring`, but writes the characters into `to` from the index `at` on.
 (define string-xcopy!
   (case-lambda
     ((to at string from) (string-xcopy! to at string from (+ from (string-length string))))
-    ((to at string from end . range) (string-copy! to at (apply xsubstring string from end range)))))
+    ((to at string from end . range)
+     (string-copy! to at (apply xsubstring string from end range)))))

@@ -42,7 +42,10 @@
 
 ;;;> Like `string-contains`, ignoring case.
 (define (string-contains-ci string pattern . range)
-  (apply string-contains (string-map char-foldcase string) (string-map char-foldcase pattern) range))
+  (apply string-contains
+         (string-map char-foldcase string)
+         (string-map char-foldcase pattern)
+         range))
 
 ;;;> Returns a list of the longest parts of a string whose characters meet a criterion, by default
 ;;;> the visible ones.
@@ -64,7 +67,11 @@
       (apply string-filter string criterion range)
       (let ((wanted? (%wanted criterion)))
         (reverse-list->string
-          (apply string-fold (lambda (char kept) (if (wanted? char) (cons char kept) kept)) '() string range)))))
+          (apply string-fold
+                 (lambda (char kept) (if (wanted? char) (cons char kept) kept))
+                 '()
+                 string
+                 range)))))
 
 ;;;> Returns the characters of a string that do not meet a criterion; the arguments come in either
 ;;;> order.

@@ -33,7 +33,8 @@
 
 ;;;> Returns a vector of the elements in reverse order, or of those from `start` up to but not
 ;;;> including `end`.
-(define (vector-reverse-copy vector . range) (list->vector (apply reverse-vector->list vector range)))
+(define (vector-reverse-copy vector . range)
+  (list->vector (apply reverse-vector->list vector range)))
 
 ;;;> Concatenates the vectors in a list.
 (define (vector-concatenate vectors) (list->vector (concatenate (map vector->list vectors))))
@@ -43,7 +44,8 @@
   (let loop ((rest arguments) (parts '()))
     (if (null? rest)
         (vector-concatenate (reverse parts))
-        (loop (cdr (cddr rest)) (cons (vector-copy (car rest) (cadr rest) (car (cddr rest))) parts)))))
+        (loop (cdr (cddr rest))
+              (cons (vector-copy (car rest) (cadr rest) (car (cddr rest))) parts)))))
 
 ;;;> Returns whether a vector has no elements.
 (define (vector-empty? vector) (= (vector-length vector) 0))
@@ -95,12 +97,17 @@
 (define (vector-map! procedure vector . vectors)
   (let ((end (%shortest (cons vector vectors))))
     (do ((index 0 (+ index 1))) ((= index end))
-      (vector-set! vector index (apply procedure (vector-ref vector index) (%elements vectors index))))))
+      (vector-set! vector
+                   index
+                   (apply procedure (vector-ref vector index) (%elements vectors index))))))
 
 ;;;> Returns the number of elements that satisfy a predicate; of several vectors, elements at the
 ;;;> same index count together.
 (define (vector-count wanted? . vectors)
-  (apply vector-fold (lambda (count . elements) (if (apply wanted? elements) (+ count 1) count)) 0 vectors))
+  (apply vector-fold
+         (lambda (count . elements) (if (apply wanted? elements) (+ count 1) count))
+         0
+         vectors))
 
 ;;;> Returns the vector of the accumulated values of `vector-fold` after each element.
 (define (vector-cumulate combine initial vector)
@@ -125,13 +132,15 @@
 (define (vector-index wanted? . vectors) (%search wanted? vectors 0 (%shortest vectors) 1))
 
 ;;;> Returns the index of the last elements that satisfy a predicate, or #f.
-(define (vector-index-right wanted? . vectors) (%search wanted? vectors (- (%shortest vectors) 1) -1 -1))
+(define (vector-index-right wanted? . vectors)
+  (%search wanted? vectors (- (%shortest vectors) 1) -1 -1))
 
 ;;;> Returns the index of the first elements that do not satisfy a predicate, or #f.
 (define (vector-skip unwanted? . vectors) (apply vector-index (%opposite unwanted?) vectors))
 
 ;;;> Returns the index of the last elements that do not satisfy a predicate, or #f.
-(define (vector-skip-right unwanted? . vectors) (apply vector-index-right (%opposite unwanted?) vectors))
+(define (vector-skip-right unwanted? . vectors)
+  (apply vector-index-right (%opposite unwanted?) vectors))
 
 ;;;> Returns the index of `value` in a sorted vector, or #f; `(compare element value)` is negative,
 ;;;> zero or positive.
@@ -139,7 +148,8 @@
   (let loop ((start 0) (end (vector-length vector)))
     (if (= start end)
         #f
-        (let* ((middle (quotient (+ start end) 2)) (order (compare (vector-ref vector middle) value)))
+        (let* ((middle (quotient (+ start end) 2))
+               (order (compare (vector-ref vector middle) value)))
           (cond ((= order 0) middle)
                 ((< order 0) (loop (+ middle 1) end))
                 (else (loop start middle)))))))
@@ -177,7 +187,8 @@
   (vector-copy! vector (if (pair? range) (car range) 0) (apply vector-reverse-copy vector range)))
 
 ;;;> Copies elements of the second vector in reverse order into the first, from index `at` on.
-(define (vector-reverse-copy! to at from . range) (vector-copy! to at (apply vector-reverse-copy from range)))
+(define (vector-reverse-copy! to at from . range)
+  (vector-copy! to at (apply vector-reverse-copy from range)))
 
 ;;;> Returns a list of the elements in reverse order.
 (define (reverse-vector->list vector . range) (reverse (apply vector->list vector range)))

@@ -15,7 +15,8 @@
 ;;;> Makes the set of the characters with code points from `start` up to `end`, exclusive, and of
 ;;;> another set.
 (define (ucs-range->char-set start end . options)
-  (if (not (<= 0 start end)) (%out-of-range 'ucs-range->char-set "expected 0 <= start <= end" start end))
+  (if (not (<= 0 start end))
+      (%out-of-range 'ucs-range->char-set "expected 0 <= start <= end" start end))
   (let ((range (%of-ranges (if (< start end) (%common %all (list (cons start (- end 1)))) '()))))
     (if (and (pair? options) (pair? (cdr options))) (%union range (cadr options)) range)))
 
@@ -30,7 +31,9 @@
         ((string? object) (string->char-set object))
         ((char? object) (char-set object))
         ((procedure? object) (%of-predicate object))
-        (else (error "->char-set: expected a set of characters, a string, a character or a predicate" object))))
+        (else
+         (error "->char-set: expected a set of characters, a string, a character or a predicate"
+                object))))
 
 ;;;> The empty set.
 (define char-set:empty (%of-ranges '()))
@@ -68,7 +71,10 @@
 (define char-set:ascii (%of-ranges '((0 . 127))))
 ;;;> The visible characters: letters, marks such as accents, numbers, punctuation, symbols.
 (define char-set:graphic
-  (char-set-union char-set:letter (%of-categories 'Mn 'Mc 'Me 'Nd 'Nl 'No) char-set:punctuation char-set:symbol))
+  (char-set-union char-set:letter
+                  (%of-categories 'Mn 'Mc 'Me 'Nd 'Nl 'No)
+                  char-set:punctuation
+                  char-set:symbol))
 ;;;> The visible characters, and white space.
 (define char-set:printing (char-set-union char-set:graphic char-set:whitespace))
 

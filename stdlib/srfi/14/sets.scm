@@ -28,7 +28,8 @@
     (cond ((null? rest) (reverse normal))
           ((and (pair? normal) (<= (car (car rest)) (+ (cdr (car normal)) 1)))
            (loop (cdr rest)
-                 (cons (cons (car (car normal)) (max (cdr (car normal)) (cdr (car rest)))) (cdr normal))))
+                 (cons (cons (car (car normal)) (max (cdr (car normal)) (cdr (car rest))))
+                       (cdr normal))))
           (else (loop (cdr rest) (cons (car rest) normal))))))
 
 ;;; The ranges of characters: code points without surrogates.
@@ -78,7 +79,8 @@
 (define (char-set-union . sets) (fold (lambda (set union) (%union union set)) char-set:empty sets))
 
 ;;;> Returns the set of the characters that are in all of the sets.
-(define (char-set-intersection . sets) (fold (lambda (set common) (%intersection common set)) char-set:full sets))
+(define (char-set-intersection . sets)
+  (fold (lambda (set common) (%intersection common set)) char-set:full sets))
 
 ;;;> Returns the set of the characters of the first set that are in none of the others.
 (define (char-set-difference set . sets)
@@ -86,9 +88,10 @@
 
 ;;;> Returns the set of the characters that are in an odd number of the sets.
 (define (char-set-xor . sets)
-  (fold (lambda (set others) (%union (char-set-difference set others) (char-set-difference others set)))
-        char-set:empty
-        sets))
+  (fold
+    (lambda (set others) (%union (char-set-difference set others) (char-set-difference others set)))
+    char-set:empty
+    sets))
 
 ;;;> Returns two values: the difference, and the characters of the first set that are in some of the
 ;;;> others.

@@ -15,12 +15,18 @@
 (define (%unfolded adjoin stop? entry next seed entries)
   (if (stop? seed)
       entries
-      (%unfolded adjoin stop? entry next (next seed) (%adjoined adjoin entries (lambda () (entry seed))))))
+      (%unfolded adjoin
+                 stop?
+                 entry
+                 next
+                 (next seed)
+                 (%adjoined adjoin entries (lambda () (entry seed))))))
 
 (define (%found fold wanted? entries failure)
   ((call/ec
      (lambda (return)
-       (fold (lambda (key value ignored) (if (wanted? key value) (return (lambda () (values key value))) #f))
+       (fold (lambda (key value ignored)
+               (if (wanted? key value) (return (lambda () (values key value))) #f))
              #f entries)
        failure))))
 
@@ -33,7 +39,9 @@
       (fold (lambda (key value ignored) (if (wanted? key value) (return #t) #f)) #f entries))))
 
 (define (%mapped fold adjoin procedure empty entries)
-  (fold (lambda (key value mapped) (%adjoined adjoin mapped (lambda () (procedure key value)))) empty entries))
+  (fold (lambda (key value mapped) (%adjoined adjoin mapped (lambda () (procedure key value))))
+        empty
+        entries))
 
 (define (%for-each fold procedure entries)
   (fold (lambda (key value ignored) (procedure key value) #f) #f entries)

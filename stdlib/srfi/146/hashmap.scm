@@ -11,7 +11,8 @@
   (size hashmap-size))
 
 (define (%empty comparator)
-  (if (not (comparator-hashable? comparator)) (error "a hashmap needs a comparator with a hash function" comparator))
+  (if (not (comparator-hashable? comparator))
+      (error "a hashmap needs a comparator with a hash function" comparator))
   (%hashmap comparator #f 0))
 
 (define (%hash-of hashmap key) (comparator-hash (hashmap-key-comparator hashmap) key))
@@ -60,15 +61,18 @@
 ;;;> Returns whether a hashmap has no entries.
 (define (hashmap-empty? hashmap) (= (hashmap-size hashmap) 0))
 ;;;> Returns whether two hashmaps have no key in common.
-(define (hashmap-disjoint? a b) (not (hashmap-any? (lambda (key value) (hashmap-contains? b key)) a)))
+(define (hashmap-disjoint? a b)
+  (not (hashmap-any? (lambda (key value) (hashmap-contains? b key)) a)))
 
 ;;;> Returns the value of a key, passed through `success`. Without the key, returns the value of
 ;;;> `failure`; without `failure`, raises an error.
 (define hashmap-ref
   (case-lambda
-    ((hashmap key) (hashmap-ref hashmap key (lambda () (error "hashmap-ref: there is no such key" key))))
+    ((hashmap key)
+     (hashmap-ref hashmap key (lambda () (error "hashmap-ref: there is no such key" key))))
     ((hashmap key failure) (let ((entry (%entry hashmap key))) (if entry (cdr entry) (failure))))
-    ((hashmap key failure success) (let ((entry (%entry hashmap key))) (if entry (success (cdr entry)) (failure))))))
+    ((hashmap key failure success)
+     (let ((entry (%entry hashmap key))) (if entry (success (cdr entry)) (failure))))))
 ;;;> Returns the value of a key, or `default`.
 (define (hashmap-ref/default hashmap key default)
   (let ((entry (%entry hashmap key))) (if entry (cdr entry) default)))
@@ -76,7 +80,8 @@
 ;;;> Returns a hashmap with more entries; a key that is there keeps its value.
 (define (hashmap-adjoin hashmap . entries)
   (%in-pairs entries hashmap
-    (lambda (key value hashmap) (if (%entry hashmap key) hashmap (%with hashmap (cons key value))))))
+    (lambda (key value hashmap)
+      (if (%entry hashmap key) hashmap (%with hashmap (cons key value))))))
 ;;;> Returns a hashmap with keys set to these values.
 (define (hashmap-set hashmap . entries)
   (%in-pairs entries hashmap (lambda (key value hashmap) (%with hashmap (cons key value)))))
@@ -111,18 +116,24 @@
 (define hashmap-update
   (case-lambda
     ((hashmap key change)
-     (hashmap-update hashmap key change (lambda () (error "hashmap-update: there is no such key" key))))
-    ((hashmap key change failure) (hashmap-update hashmap key change failure (lambda (value) value)))
+     (hashmap-update hashmap
+                     key
+                     change
+                     (lambda () (error "hashmap-update: there is no such key" key))))
+    ((hashmap key change failure)
+     (hashmap-update hashmap key change failure (lambda (value) value)))
     ((hashmap key change failure success)
      (%with hashmap (cons key (change (hashmap-ref hashmap key failure success)))))))
 ;;;> Returns a hashmap with a key set to the value of `change` for its current value, or for
 ;;;> `default`.
-(define (hashmap-update/default hashmap key change default) (hashmap-update hashmap key change (lambda () default)))
+(define (hashmap-update/default hashmap key change default)
+  (hashmap-update hashmap key change (lambda () default)))
 ;;;> Returns three values: a hashmap without one of its entries, and the key and the value of that.
 ;;;> For an empty hashmap, returns the value of `failure`.
 (define hashmap-pop
   (case-lambda
-    ((hashmap) (hashmap-pop hashmap (lambda () (error "hashmap-pop: the hashmap is empty" hashmap))))
+    ((hashmap)
+     (hashmap-pop hashmap (lambda () (error "hashmap-pop: the hashmap is empty" hashmap))))
     ((hashmap failure)
      (if (hashmap-empty? hashmap)
          (failure)
@@ -135,7 +146,8 @@
   (let ((entry (%entry hashmap key)))
     (if entry
         (success (car entry) (cdr entry)
-          (lambda (new-key value object) (values (%with (%less-key key hashmap) (cons new-key value)) object))
+          (lambda (new-key value object)
+            (values (%with (%less-key key hashmap) (cons new-key value)) object))
           (lambda (object) (values (%less-key key hashmap) object)))
         (failure
           (lambda (value object) (values (%with hashmap (cons key value)) object))
@@ -145,7 +157,9 @@
 (define (hashmap-fold combine initial hashmap)
   (%fold
     (lambda (hash bucket accumulated)
-      (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated)) accumulated bucket))
+      (fold (lambda (entry accumulated) (combine (car entry) (cdr entry) accumulated))
+            accumulated
+            bucket))
     initial
     (%buckets hashmap)))
 ;;;> Returns two values: key and value of an entry that satisfies `(wanted? key value)`; without
@@ -174,10 +188,13 @@
 ;;;> Returns a list of the values of `(procedure key value)`.
 (define (hashmap-map->list procedure hashmap) (%listed hashmap-fold procedure hashmap))
 ;;;> Returns the entries that satisfy `(wanted? key value)`.
-(define (hashmap-filter wanted? hashmap) (hashmap-remove (lambda (key value) (not (wanted? key value))) hashmap))
+(define (hashmap-filter wanted? hashmap)
+  (hashmap-remove (lambda (key value) (not (wanted? key value))) hashmap))
 ;;;> Returns the entries that do not satisfy `(unwanted? key value)`.
 (define (hashmap-remove unwanted? hashmap)
-  (hashmap-fold (lambda (key value left) (if (unwanted? key value) (%less-key key left) left)) hashmap hashmap))
+  (hashmap-fold (lambda (key value left) (if (unwanted? key value) (%less-key key left) left))
+                hashmap
+                hashmap))
 ;;;> Returns two values: the entries that satisfy `(wanted? key value)`, and the others.
 (define (hashmap-partition wanted? hashmap)
   (values (hashmap-filter wanted? hashmap) (hashmap-remove wanted? hashmap)))
@@ -217,14 +234,19 @@
 ;;;> Returns the entries of all hashmaps; of equal keys the first counts.
 (define (hashmap-union first . rest)
   (fold
-    (lambda (next union) (hashmap-fold (lambda (key value union) (hashmap-adjoin union key value)) union next))
+    (lambda (next union)
+      (hashmap-fold (lambda (key value union) (hashmap-adjoin union key value)) union next))
     first rest))
 ;;;> Returns the entries of the first hashmap whose keys all others have.
 (define (hashmap-intersection first . rest)
-  (fold (lambda (next left) (hashmap-filter (lambda (key value) (%entry next key)) left)) first rest))
+  (fold (lambda (next left) (hashmap-filter (lambda (key value) (%entry next key)) left))
+        first
+        rest))
 ;;;> Returns the entries of the first hashmap whose keys no other has.
 (define (hashmap-difference first . rest)
-  (fold (lambda (next left) (hashmap-remove (lambda (key value) (%entry next key)) left)) first rest))
+  (fold (lambda (next left) (hashmap-remove (lambda (key value) (%entry next key)) left))
+        first
+        rest))
 ;;;> Returns the entries whose keys only one of two hashmaps has.
 (define (hashmap-xor a b) (hashmap-union (hashmap-difference a b) (hashmap-difference b a)))
 

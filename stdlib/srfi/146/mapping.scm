@@ -10,7 +10,8 @@
 (define (%same mapping tree) (%mapping (mapping-key-comparator mapping) tree))
 
 (define (%empty comparator)
-  (if (not (comparator-ordered? comparator)) (error "a mapping needs a comparator with an order" comparator))
+  (if (not (comparator-ordered? comparator))
+      (error "a mapping needs a comparator with an order" comparator))
   (%mapping comparator #f))
 
 ;;;> Returns a mapping by a comparator from alternating keys and values; of equal keys the first
@@ -24,7 +25,8 @@
 (define (mapping-unfold stop? entry next seed comparator)
   (%unfolded mapping-adjoin stop? entry next seed (%empty comparator)))
 ;;;> Like `mapping-unfold`; the keys are in order.
-(define (mapping-unfold/ordered stop? entry next seed comparator) (mapping-unfold stop? entry next seed comparator))
+(define (mapping-unfold/ordered stop? entry next seed comparator)
+  (mapping-unfold stop? entry next seed comparator))
 
 ;;;> Returns whether there is a key.
 (define (mapping-contains? mapping key) (and (%find (%less mapping) (%tree mapping) key) #t))
@@ -37,7 +39,8 @@
 ;;;> `failure`; without `failure`, raises an error.
 (define mapping-ref
   (case-lambda
-    ((mapping key) (mapping-ref mapping key (lambda () (error "mapping-ref: there is no such key" key))))
+    ((mapping key)
+     (mapping-ref mapping key (lambda () (error "mapping-ref: there is no such key" key))))
     ((mapping key failure) (mapping-ref mapping key failure (lambda (value) value)))
     ((mapping key failure success)
      (let ((node (%find (%less mapping) (%tree mapping) key)))
@@ -51,12 +54,15 @@
   (let ((less? (%less mapping)))
     (%same mapping
       (%in-pairs entries (%tree mapping)
-        (lambda (key value tree) (if (%find less? tree key) tree (%insert less? tree key value)))))))
+        (lambda (key value tree)
+          (if (%find less? tree key) tree (%insert less? tree key value)))))))
 ;;;> Returns a mapping with keys set to these values.
 (define (mapping-set mapping . entries)
   (let ((less? (%less mapping)))
     (%same mapping
-      (%in-pairs entries (%tree mapping) (lambda (key value tree) (%insert less? tree key value))))))
+      (%in-pairs entries
+                 (%tree mapping)
+                 (lambda (key value tree) (%insert less? tree key value))))))
 ;;;> Returns a mapping with another value for a key, if the key is there.
 (define (mapping-replace mapping key value)
   (if (mapping-contains? mapping key) (mapping-set mapping key value) mapping))
@@ -78,8 +84,12 @@
 (define mapping-update
   (case-lambda
     ((mapping key change)
-     (mapping-update mapping key change (lambda () (error "mapping-update: there is no such key" key))))
-    ((mapping key change failure) (mapping-update mapping key change failure (lambda (value) value)))
+     (mapping-update mapping
+                     key
+                     change
+                     (lambda () (error "mapping-update: there is no such key" key))))
+    ((mapping key change failure)
+     (mapping-update mapping key change failure (lambda (value) value)))
     ((mapping key change failure success)
      (mapping-set mapping key (change (mapping-ref mapping key failure success))))))
 ;;;> Returns a mapping with a key set to the value of `change` for its current value, or for
@@ -90,7 +100,8 @@
 ;;;> an empty mapping, returns the value of `failure`.
 (define mapping-pop
   (case-lambda
-    ((mapping) (mapping-pop mapping (lambda () (error "mapping-pop: the mapping is empty" mapping))))
+    ((mapping)
+     (mapping-pop mapping (lambda () (error "mapping-pop: the mapping is empty" mapping))))
     ((mapping failure)
      (let ((tree (%tree mapping)))
        (if tree
@@ -125,9 +136,11 @@
   (not (mapping-any? (lambda (key value) (not (wanted? key value))) mapping)))
 
 ;;;> Returns a list of the keys, in order.
-(define (mapping-keys mapping) (%fold-reverse (lambda (key value keys) (cons key keys)) '() (%tree mapping)))
+(define (mapping-keys mapping)
+  (%fold-reverse (lambda (key value keys) (cons key keys)) '() (%tree mapping)))
 ;;;> Returns a list of the values, in the order of their keys.
-(define (mapping-values mapping) (%fold-reverse (lambda (key value values) (cons value values)) '() (%tree mapping)))
+(define (mapping-values mapping)
+  (%fold-reverse (lambda (key value values) (cons value values)) '() (%tree mapping)))
 ;;;> Returns two values: the keys and the values.
 (define (mapping-entries mapping) (values (mapping-keys mapping) (mapping-values mapping)))
 
@@ -135,13 +148,15 @@
 (define (mapping-map procedure comparator mapping)
   (%mapped mapping-fold mapping-adjoin procedure (%empty comparator) mapping))
 ;;;> Like `mapping-map`, if the procedure keeps the order of keys.
-(define (mapping-map/monotone procedure comparator mapping) (mapping-map procedure comparator mapping))
+(define (mapping-map/monotone procedure comparator mapping)
+  (mapping-map procedure comparator mapping))
 ;;;> Calls `(procedure key value)` for each entry, in order.
 (define (mapping-for-each procedure mapping) (%for-each mapping-fold procedure mapping))
 ;;;> Combines the entries, in order: `(combine key value accumulated)`.
 (define (mapping-fold combine initial mapping) (%fold combine initial (%tree mapping)))
 ;;;> Combines the entries, the last one first.
-(define (mapping-fold/reverse combine initial mapping) (%fold-reverse combine initial (%tree mapping)))
+(define (mapping-fold/reverse combine initial mapping)
+  (%fold-reverse combine initial (%tree mapping)))
 ;;;> Returns a list of the values of `(procedure key value)`, in order.
 (define (mapping-map->list procedure mapping) (%listed mapping-fold procedure mapping))
 ;;;> Returns the entries that satisfy `(wanted? key value)`.

@@ -4,7 +4,7 @@
     (and
       (eq? (mapping-key-comparator a) (mapping-key-comparator b))
       (mapping-every?
-      (lambda (key value)
+        (lambda (key value)
           (let ((node (%find less? (%tree b) key))) (and node (same? value (%value node)))))
         a))))
 
@@ -23,7 +23,10 @@
 
 (define (%combining combine)
   (lambda (first . rest)
-    (fold (lambda (next mapping) (%same mapping (combine (%less mapping) (%tree mapping) (%tree next)))) first rest)))
+    (fold
+      (lambda (next mapping) (%same mapping (combine (%less mapping) (%tree mapping) (%tree next))))
+      first
+      rest)))
 
 ;;;> Returns the entries of all mappings; of equal keys the first counts.
 (define mapping-union (%combining %union))
@@ -60,10 +63,14 @@
 
 ;;;> Returns the greatest key below an object, or the value of `failure`.
 (define (mapping-key-predecessor mapping object failure)
-  (%parts mapping object (lambda (before found behind) (if before (%key (%last before)) (failure)))))
+  (%parts mapping
+          object
+          (lambda (before found behind) (if before (%key (%last before)) (failure)))))
 ;;;> Returns the least key above an object, or the value of `failure`.
 (define (mapping-key-successor mapping object failure)
-  (%parts mapping object (lambda (before found behind) (if behind (%key (%first behind)) (failure)))))
+  (%parts mapping
+          object
+          (lambda (before found behind) (if behind (%key (%first behind)) (failure)))))
 
 (define (%of-node node) (and node (%make (%key node) (%value node) #f #f)))
 
@@ -89,7 +96,8 @@
 ;;;> Returns five values: the entries with keys below an object, not above, equal, not below, and
 ;;;> above.
 (define (mapping-split mapping object)
-  (values (mapping-range< mapping object) (mapping-range<= mapping object) (mapping-range= mapping object)
+  (values (mapping-range< mapping object) (mapping-range<= mapping object)
+          (mapping-range= mapping object)
           (mapping-range>= mapping object) (mapping-range> mapping object)))
 ;;;> Makes a mapping by a comparator from one mapping, an entry, and another mapping; all keys must
 ;;;> be in this order.
@@ -102,12 +110,15 @@
   (make-comparator
     mapping?
     (lambda (a b) (mapping=? comparator a b))
-    (lambda (a b) (%before? comparator (mapping->alist a) (mapping->alist b) (mapping-key-comparator a)))
+    (lambda (a b)
+      (%before? comparator (mapping->alist a) (mapping->alist b) (mapping-key-comparator a)))
     (lambda (mapping)
       (mapping-fold
         (lambda (key value hash)
           (modulo
-            (+ hash (comparator-hash (mapping-key-comparator mapping) key) (comparator-hash comparator value))
+            (+ hash
+               (comparator-hash (mapping-key-comparator mapping) key)
+               (comparator-hash comparator value))
             (hash-bound)))
         0 mapping))))
 

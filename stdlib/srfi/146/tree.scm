@@ -25,12 +25,18 @@
 (define (%turn-left key value left right)
   (if (< (%size (%left right)) (* 2 (%size (%right right))))
       (%rotate-left key value left right)
-      (%rotate-left key value left (%rotate-right (%key right) (%value right) (%left right) (%right right)))))
+      (%rotate-left key
+                    value
+                    left
+                    (%rotate-right (%key right) (%value right) (%left right) (%right right)))))
 
 (define (%turn-right key value left right)
   (if (< (%size (%right left)) (* 2 (%size (%left left))))
       (%rotate-right key value left right)
-      (%rotate-right key value (%rotate-left (%key left) (%value left) (%left left) (%right left)) right)))
+      (%rotate-right key
+                     value
+                     (%rotate-left (%key left) (%value left) (%left left) (%right left))
+                     right)))
 
 ;;; Makes a node of subtrees of which one has gained or lost an entry.
 (define (%balanced key value left right)
@@ -84,7 +90,10 @@
   (cond ((not left) (%with-first right key value))
         ((not right) (%with-last left key value))
         ((> (%size right) (* 3 (%size left)))
-         (%balanced (%key right) (%value right) (%join key value left (%left right)) (%right right)))
+         (%balanced (%key right)
+                    (%value right)
+                    (%join key value left (%left right))
+                    (%right right)))
         ((> (%size left) (* 3 (%size right)))
          (%balanced (%key left) (%value left) (%left left) (%join key value (%right left) right)))
         (else (%make key value left right))))
@@ -103,7 +112,9 @@
 (define (%concatenated left right)
   (cond ((not left) right)
         ((not right) left)
-        (else (let ((first (%first right))) (%join (%key first) (%value first) left (%without-first right))))))
+        (else
+         (let ((first (%first right)))
+           (%join (%key first) (%value first) left (%without-first right))))))
 
 ;;; Returns three values: the entries before a key, its node or #f, and the entries after it.
 (define (%split less? tree key)
@@ -169,7 +180,9 @@
 (define (%fold-reverse combine initial tree)
   (if tree
       (%fold-reverse combine
-                     (combine (%key tree) (%value tree) (%fold-reverse combine initial (%right tree)))
+                     (combine (%key tree)
+                              (%value tree)
+                              (%fold-reverse combine initial (%right tree)))
                      (%left tree))
       initial))
 

@@ -16,14 +16,18 @@
 ;;;> Makes an accumulator that makes a list of its objects, the latest first.
 (define (reverse-list-accumulator) (make-accumulator cons '() values))
 ;;;> Makes an accumulator that makes a vector of its objects.
-(define (vector-accumulator) (make-accumulator cons '() (lambda (list) (list->vector (reverse list)))))
+(define (vector-accumulator)
+  (make-accumulator cons '() (lambda (list) (list->vector (reverse list)))))
 ;;;> Makes an accumulator that makes a vector of its objects, the latest first.
 (define (reverse-vector-accumulator) (make-accumulator cons '() list->vector))
 ;;;> Makes an accumulator that makes a string of its characters.
-(define (string-accumulator) (make-accumulator cons '() (lambda (list) (list->string (reverse list)))))
+(define (string-accumulator)
+  (make-accumulator cons '() (lambda (list) (list->string (reverse list)))))
 ;;;> Makes an accumulator that makes a bytevector of its bytes.
 (define (bytevector-accumulator)
-  (make-accumulator (lambda (byte port) (write-u8 byte port) port) (open-output-bytevector) get-output-bytevector))
+  (make-accumulator (lambda (byte port) (write-u8 byte port) port)
+                    (open-output-bytevector)
+                    get-output-bytevector))
 ;;;> Makes an accumulator that adds its numbers.
 (define (sum-accumulator) (make-accumulator + 0 values))
 ;;;> Makes an accumulator that multiplies its numbers.

@@ -55,11 +55,13 @@
 ;;;> Makes a generator of the elements of a vector.
 (define (vector->generator vector . range) (%indexed vector vector-ref vector-length range))
 ;;;> Makes a generator of the elements of a vector from its end.
-(define (reverse-vector->generator vector . range) (list->generator (reverse (apply vector->list vector range))))
+(define (reverse-vector->generator vector . range)
+  (list->generator (reverse (apply vector->list vector range))))
 ;;;> Makes a generator of the characters of a string.
 (define (string->generator string . range) (%indexed string string-ref string-length range))
 ;;;> Makes a generator of the bytes of a bytevector.
-(define (bytevector->generator bytevector . range) (%indexed bytevector bytevector-u8-ref bytevector-length range))
+(define (bytevector->generator bytevector . range)
+  (%indexed bytevector bytevector-u8-ref bytevector-length range))
 
 ;;;> Makes a generator of the elements of a collection, which `(for-each procedure collection)`
 ;;;> visits.
@@ -112,7 +114,9 @@
   (case-lambda
     ((source count) (%grouped source count (lambda (objects missing) (reverse objects))))
     ((source count padding)
-     (%grouped source count (lambda (objects missing) (append (reverse objects) (make-list missing padding)))))))
+     (%grouped source
+               count
+               (lambda (objects missing) (append (reverse objects) (make-list missing padding)))))))
 
 (define (%grouped source count finish)
   (lambda ()
@@ -129,7 +133,8 @@
   (define (merge a b)
     (let ((first (a)) (second (b)))
       (lambda ()
-        (cond ((eof-object? first) (let ((object second)) (if (not (eof-object? second)) (set! second (b))) object))
+        (cond ((eof-object? first)
+               (let ((object second)) (if (not (eof-object? second)) (set! second (b))) object))
               ((or (eof-object? second) (not (less? second first)))
                (let ((object first)) (set! first (a)) object))
               (else (let ((object second)) (set! second (b)) object))))))
@@ -149,7 +154,9 @@
      (lambda () (let ((object (source))) (if (eof-object? object) object (procedure object)))))
     ((procedure source . generators)
      (let ((generators (cons source generators)))
-       (lambda () (let ((objects (%next generators))) (if objects (apply procedure objects) (eof-object))))))))
+       (lambda ()
+         (let ((objects (%next generators)))
+           (if objects (apply procedure objects) (eof-object))))))))
 
 ;;;> Makes a generator of the first of the two values of `(procedure object … state)`; the second is
 ;;;> the next state.

@@ -8,9 +8,13 @@
 (define (list->either list . reason) (if (null? list) (%left reason) (%right list)))
 
 ;;;> Returns the one value of a Just; for the Nothing, #f.
-(define (maybe->truth maybe) (%check maybe? maybe) (if (just? maybe) (%only (%just-payload maybe) maybe) #f))
+(define (maybe->truth maybe)
+  (%check maybe? maybe)
+  (if (just? maybe) (%only (%just-payload maybe) maybe) #f))
 ;;;> Returns the one value of a Right; for a Left, #f.
-(define (either->truth either) (%check either? either) (if (right? either) (%only (%right-payload either) either) #f))
+(define (either->truth either)
+  (%check either? either)
+  (if (right? either) (%only (%right-payload either) either) #f))
 ;;;> Returns a Just of an object; for #f, the Nothing.
 (define (truth->maybe object) (if object (just object) %the-nothing))
 ;;;> Returns a Right of an object; for #f, a Left of the further arguments.
@@ -19,7 +23,9 @@
 ;;;> Returns the payload of a Just as a list; for the Nothing, #f.
 (define (maybe->list-truth maybe) (%check maybe? maybe) (and (just? maybe) (%just-payload maybe)))
 ;;;> Returns the payload of a Right as a list; for a Left, #f.
-(define (either->list-truth either) (%check either? either) (and (right? either) (%right-payload either)))
+(define (either->list-truth either)
+  (%check either? either)
+  (and (right? either) (%right-payload either)))
 ;;;> Returns a Just of the elements of a list; for #f, the Nothing.
 (define (list-truth->maybe list) (if list (%just list) %the-nothing))
 ;;;> Returns a Right of the elements of a list; for #f, a Left of the further arguments.
@@ -36,7 +42,8 @@
   (%check either? either)
   (if (right? either) (%only (%right-payload either) either) (eof-object)))
 ;;;> Returns a Right of an object; for the end of file, a Left of the further arguments.
-(define (generation->either object . reason) (if (eof-object? object) (%left reason) (right object)))
+(define (generation->either object . reason)
+  (if (eof-object? object) (%left reason) (right object)))
 
 ;;;> Returns the payload of a Just as values; for the Nothing, none.
 (define (maybe->values maybe) (apply values (maybe->list maybe)))

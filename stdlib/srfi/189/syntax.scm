@@ -26,14 +26,16 @@
   (syntax-rules ()
     ((_) (right))
     ((_ last) (let ((it last)) (%check either? it) it))
-    ((_ first rest ...) (let ((it first)) (%check either? it) (if (right? it) (either-and rest ...) it)))))
+    ((_ first rest ...)
+     (let ((it first)) (%check either? it) (if (right? it) (either-and rest ...) it)))))
 
 ;;;> Returns the first Right among the expressions, or else the value of the last.
 (define-syntax either-or
   (syntax-rules ()
     ((_) (left))
     ((_ last) (let ((it last)) (%check either? it) it))
-    ((_ first rest ...) (let ((it first)) (%check either? it) (if (right? it) it (either-or rest ...))))))
+    ((_ first rest ...)
+     (let ((it first)) (%check either? it) (if (right? it) it (either-or rest ...))))))
 
 ;;; Returns the values of a body, wrapped.
 (define-syntax %wrapped

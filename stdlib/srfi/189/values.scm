@@ -52,7 +52,9 @@
 (define (%check holds? object)
   (if (not (holds? object))
       (error
-        (if (eq? holds? maybe?) "this is neither a Just nor the Nothing" "this is neither a Right nor a Left")
+        (if (eq? holds? maybe?)
+            "this is neither a Just nor the Nothing"
+            "this is neither a Right nor a Left")
         object)))
 
 (define (%payload either) (if (right? either) (%right-payload either) (%left-payload either)))
@@ -118,12 +120,15 @@
     ((either failure) (either-ref either failure values))
     ((either failure success)
      (%check either? either)
-     (if (right? either) (apply success (%right-payload either)) (apply failure (%left-payload either))))))
+     (if (right? either)
+         (apply success (%right-payload either))
+         (apply failure (%left-payload either))))))
 
 ;;;> Returns the payload of a Just, as values, or the further arguments.
 (define (maybe-ref/default maybe . defaults) (maybe-ref maybe (lambda () (apply values defaults))))
 ;;;> Returns the payload of a Right, as values, or the further arguments.
-(define (either-ref/default either . defaults) (either-ref either (lambda reason (apply values defaults))))
+(define (either-ref/default either . defaults)
+  (either-ref either (lambda reason (apply values defaults))))
 
 (define (%only payload object)
   (if (and (pair? payload) (null? (cdr payload)))
@@ -161,9 +166,11 @@
       (apply either-bind (apply (car procedures) (%right-payload either)) (cdr procedures))))
 
 ;;;> Makes a procedure that passes its arguments to `maybe-bind` with the procedures.
-(define (maybe-compose . procedures) (lambda arguments (apply maybe-bind (%just arguments) procedures)))
+(define (maybe-compose . procedures)
+  (lambda arguments (apply maybe-bind (%just arguments) procedures)))
 ;;;> Makes a procedure that passes its arguments to `either-bind` with the procedures.
-(define (either-compose . procedures) (lambda arguments (apply either-bind (%right arguments) procedures)))
+(define (either-compose . procedures)
+  (lambda arguments (apply either-bind (%right arguments) procedures)))
 
 ;;;> Returns 1 for a Just, 0 for the Nothing.
 (define (maybe-length maybe) (%check maybe? maybe) (if (just? maybe) 1 0))
@@ -171,7 +178,8 @@
 (define (either-length either) (%check either? either) (if (right? either) 1 0))
 
 ;;;> Returns a Just if its payload satisfies a predicate; otherwise the Nothing.
-(define (maybe-filter wanted? maybe) (if (and (just? maybe) (apply wanted? (%just-payload maybe))) maybe %the-nothing))
+(define (maybe-filter wanted? maybe)
+  (if (and (just? maybe) (apply wanted? (%just-payload maybe))) maybe %the-nothing))
 ;;;> Returns a Just if its payload does not satisfy a predicate; otherwise the Nothing.
 (define (maybe-remove unwanted? maybe)
   (if (and (just? maybe) (not (apply unwanted? (%just-payload maybe)))) maybe %the-nothing))
@@ -190,7 +198,8 @@
     (lambda (return)
       (wrap
         (list
-          (map (lambda (element) (if (present? element) (apply gather (payload element)) (return element)))
+          (map (lambda (element)
+                 (if (present? element) (apply gather (payload element)) (return element)))
                container))))))
 
 ;;;> Returns a Just of a container of the payloads of the Justs in a container, passed through
@@ -205,12 +214,16 @@
 ;;;> Calls a procedure with the payload of a Just; returns a Just of its values, or the Nothing.
 (define (maybe-map procedure maybe)
   (%check maybe? maybe)
-  (if (just? maybe) (call-with-values (lambda () (apply procedure (%just-payload maybe))) just) maybe))
+  (if (just? maybe)
+      (call-with-values (lambda () (apply procedure (%just-payload maybe))) just)
+      maybe))
 ;;;> Calls a procedure with the payload of a Right; returns a Right of its values, or the Left
 ;;;> itself.
 (define (either-map procedure either)
   (%check either? either)
-  (if (right? either) (call-with-values (lambda () (apply procedure (%right-payload either))) right) either))
+  (if (right? either)
+      (call-with-values (lambda () (apply procedure (%right-payload either))) right)
+      either))
 ;;;> Calls a procedure with the payload of a Just, for its effect.
 (define (maybe-for-each procedure maybe)
   (%check maybe? maybe)

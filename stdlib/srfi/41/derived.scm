@@ -74,7 +74,8 @@
         ((stream-null? (stream-car streams)) (%concatenated (stream-cdr streams)))
         (else
          (stream-cons (stream-car (stream-car streams))
-                      (%concatenated (stream-cons (stream-cdr (stream-car streams)) (stream-cdr streams)))))))
+                      (%concatenated
+                        (stream-cons (stream-cdr (stream-car streams)) (stream-cdr streams)))))))
 
 ;;;> Makes a stream that repeats the arguments infinitely.
 (define (stream-constant . objects)
@@ -107,7 +108,8 @@
   (%need-stream 'stream-filter stream)
   (stream-let loop ((stream stream))
     (cond ((stream-null? stream) stream-null)
-          ((wanted? (stream-car stream)) (stream-cons (stream-car stream) (loop (stream-cdr stream))))
+          ((wanted? (stream-car stream))
+           (stream-cons (stream-car stream) (loop (stream-cdr stream))))
           (else (loop (stream-cdr stream))))))
 
 ;;;> Combines the elements from the left: `(combine accumulated element)`.
@@ -201,7 +203,9 @@
   (%need-count 'stream-ref index)
   (let loop ((rest stream) (left index))
     (cond ((stream-null? rest)
-           (raise (%make-condition 'out-of-range "stream-ref: the stream ends before the index" (list index))))
+           (raise (%make-condition 'out-of-range
+                                   "stream-ref: the stream ends before the index"
+                                   (list index))))
           ((= left 0) (stream-car rest))
           (else (loop (stream-cdr rest) (- left 1))))))
 
@@ -222,7 +226,8 @@
   (stream-let loop ((accumulated initial) (stream stream))
     (if (stream-null? stream)
         (stream-cons accumulated stream-null)
-        (stream-cons accumulated (loop (combine accumulated (stream-car stream)) (stream-cdr stream))))))
+        (stream-cons accumulated
+                     (loop (combine accumulated (stream-car stream)) (stream-cdr stream))))))
 
 ;;;> Returns the stream of at most the first `count` elements.
 (define (stream-take count stream)

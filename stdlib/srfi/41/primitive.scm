@@ -92,7 +92,8 @@
        (%match-pattern matched pattern (if guard expression (next)) (next))))))
 
 (define-syntax %match-pattern
-  (syntax-rules ::: (_)
+  (syntax-rules :::
+    (_)
     ((% matched () success failure) (if (stream-null? matched) success failure))
     ((% matched (_ . rest) success failure)
      (if (stream-pair? matched)

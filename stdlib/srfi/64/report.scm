@@ -16,7 +16,9 @@
 ;;; The names of the groups, outermost first, and the test.
 (define (%full-name runner)
   (let ((name (test-runner-test-name runner)))
-    (let loop ((names (append (test-runner-group-path runner) (if (equal? name "") '() (list name)))) (text ""))
+    (let loop ((names
+                 (append (test-runner-group-path runner) (if (equal? name "") '() (list name))))
+               (text ""))
       (cond ((null? names) text)
             ((equal? text "") (loop (cdr names) (%name-text (car names))))
             (else (loop (cdr names) (string-append text " / " (%name-text (car names)))))))))
@@ -37,11 +39,13 @@
 
 ;;; The properties of the latest test that explain its result: names, each before its value.
 (define (%properties runner kind)
-  (let loop ((keys '(actual-error actual-value expected-error expected-value source-form)) (properties '()))
+  (let loop ((keys '(actual-error actual-value expected-error expected-value source-form))
+             (properties '()))
     (if (null? keys)
         (cons 'result-kind (cons kind properties))
         (let ((entry (assq (car keys) (test-result-alist runner))))
-          (loop (cdr keys) (if entry (cons (car keys) (cons (cdr entry) properties)) properties))))))
+          (loop (cdr keys)
+                (if entry (cons (car keys) (cons (cdr entry) properties)) properties))))))
 ;;; Makes a runner that prints nothing, because the records have the results.
 (define (%reporting-runner)
   (let ((runner (test-runner-null)))

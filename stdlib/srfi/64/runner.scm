@@ -55,7 +55,24 @@
 
 ;;;> Makes a runner that counts and prints nothing.
 (define (test-runner-null)
-  (%make-runner 0 0 0 0 0 0 '() '() '() %nothing %nothing %nothing %nothing %nothing %nothing %nothing '() #f))
+  (%make-runner 0
+                0
+                0
+                0
+                0
+                0
+                '()
+                '()
+                '()
+                %nothing
+                %nothing
+                %nothing
+                %nothing
+                %nothing
+                %nothing
+                %nothing
+                '()
+                #f))
 
 ;;;> Makes a runner that prints each test with an unexpected result, and the counts at the end.
 (define (test-runner-simple)
@@ -90,7 +107,8 @@
 
 ;;;> Sets all counts of a runner to zero.
 (define (test-runner-reset runner)
-  (for-each (lambda (set-count!) (set-count! runner 0)) (list %pass! %fail! %xpass! %xfail! %skip! %total!))
+  (for-each (lambda (set-count!) (set-count! runner 0))
+            (list %pass! %fail! %xpass! %xfail! %skip! %total!))
   (%groups! runner '())
   (%skips! runner '())
   (%expected! runner '())

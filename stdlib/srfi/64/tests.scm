@@ -11,7 +11,8 @@
   (let ((runner (test-runner-current)) (count (if (pair? count) (car count) #f)))
     ((test-runner-on-group-begin runner) runner name count)
     (%groups! runner
-              (cons (%make-group name count (%total runner) (%skips runner) (%expected runner)) (%groups runner)))))
+              (cons (%make-group name count (%total runner) (%skips runner) (%expected runner))
+                    (%groups runner)))))
 
 ;;;> Ends the innermost group, whose name may be repeated. The end of the outermost prints the
 ;;;> counts, and drops a runner that the group made.
@@ -95,7 +96,8 @@
 ;;;> Makes a specifier of the tests that all of the specifiers select.
 (define (test-match-all . specifiers)
   (let ((specifiers (map %specifier specifiers)))
-    (lambda (runner) (every (lambda (answer) answer) (map (lambda (holds?) (holds? runner)) specifiers)))))
+    (lambda (runner)
+      (every (lambda (answer) answer) (map (lambda (holds?) (holds? runner)) specifiers)))))
 
 ;;;> Skips the tests of the current group that the specifiers select.
 (define (test-skip . specifiers)
@@ -217,7 +219,9 @@
      (%test name 'expression (lambda (tell) (tell) #f)
        (lambda (runner)
          (test-result-set! runner 'expected-error type)
-         (guard (fault (#t (test-result-set! runner 'actual-error (%described fault)) (%is-expected? type fault)))
+         (guard (fault (#t
+                        (test-result-set! runner 'actual-error (%described fault))
+                        (%is-expected? type fault)))
            (test-result-set! runner 'actual-value expression)
            #f))))
     ((_ type expression)
@@ -238,7 +242,8 @@
         (test-with-runner runner
           (if (pair? specifiers)
               (let ((before (%skips runner)))
-                (%skips! runner (cons (lambda (runner) (not (%any-holds? specifiers runner))) before))
+                (%skips! runner
+                         (cons (lambda (runner) (not (%any-holds? specifiers runner))) before))
                 (thunk)
                 (%skips! runner before))
               (thunk))))))

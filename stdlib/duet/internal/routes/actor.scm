@@ -177,8 +177,8 @@
 
 (define-syntax %agent-of
   (syntax-rules
-    (tape triggers policy on-error message-size tape-size on-receive-hook on-send-hook receiver
-      sender)
+      (tape triggers policy on-error message-size tape-size on-receive-hook on-send-hook receiver
+        sender)
     ((_ name (registration ...) (option ...))
      (make-agent 'name (list registration ...) option ...))
     ((_ name registrations (option ...) (tape part ...) clause ...)

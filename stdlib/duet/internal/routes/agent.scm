@@ -233,7 +233,7 @@
   (if (not (symbol? name)) (%bad-registration "the name of an agent is a symbol" name))
   (if (not (list? registrations)) (%wrong-type 'make-agent "a list of registrations" registrations))
   (let* ((registrations (map (lambda (it sequence) (%enrolled name it sequence))
-                         registrations (iota (length registrations))))
+                             registrations (iota (length registrations))))
          (receivers (%of-kind registrations 'receiver #f))
          (senders (%of-kind registrations 'sender #f))
          (tree (%option options :triggers #f)))

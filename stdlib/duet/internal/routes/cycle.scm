@@ -125,8 +125,8 @@
   (if (eq? (%on-error agent) 'raise)
       (thunk)
       (let ((result
-             (guard (object (#t (lambda () (failed (or object %raised-false)))))
-               (let ((value (thunk))) (lambda () value)))))
+              (guard (object (#t (lambda () (failed (or object %raised-false)))))
+                (let ((value (thunk))) (lambda () value)))))
         (result))))
 
 (define %raised-false (%failure 'raised "the handler raised #f"))
@@ -173,10 +173,13 @@
         (receive payload (reverse steps))
         (let* ((hook (car hooks))
                (step
-               (%attempt agent
-                 (lambda () (%make-step hook payload ((%procedure hook) payload) #f))
-                 (lambda (object)
-                   (%make-step hook payload (and (eq? (%on-error agent) 'pass) payload) object)))))
+                 (%attempt agent
+                   (lambda () (%make-step hook payload ((%procedure hook) payload) #f))
+                   (lambda (object)
+                     (%make-step hook
+                                 payload
+                                 (and (eq? (%on-error agent) 'pass) payload)
+                                 object)))))
           (if (step-output step)
               (loop (cdr hooks) (step-output step) (cons step steps))
               (receive #f (reverse (cons step steps))))))))
@@ -290,11 +293,11 @@
 (define (%commit agent tape proposals)
   (let* ((policy (%policy agent))
          (after
-         (cond
-           ((null? proposals) tape)
-           ((eq? policy 'union) (tape-union tape (%by-key proposals)))
-           ((eq? policy 'replace) (tape-replace tape (%by-key proposals)))
-           (else (policy tape (%by-key proposals))))))
+           (cond
+             ((null? proposals) tape)
+             ((eq? policy 'union) (tape-union tape (%by-key proposals)))
+             ((eq? policy 'replace) (tape-replace tape (%by-key proposals)))
+             (else (policy tape (%by-key proposals))))))
     (if (not (tape? after)) (raise (%failure 'bad-tape "a policy returns a tape" after)))
     (if (> (tape-size after) (%tape-size-max agent))
         (raise (%failure 'tape-too-large
@@ -306,10 +309,10 @@
 (define (%senders-of agent receiver)
   (or (%reached receiver)
       (let ((found
-            (filter
-              (lambda (sender)
-                (compatible? (registration-route sender) (registration-route receiver)))
-              (%senders agent))))
+              (filter
+                (lambda (sender)
+                  (compatible? (registration-route sender) (registration-route receiver)))
+                (%senders agent))))
         (%set-reached! receiver found)
         found)))
 
@@ -375,10 +378,10 @@
 
 (define (%emit agent message sender activation)
   (let ((context
-        (%make-context (agent-name agent) message
-          (registration-route (activation-receiver activation))
-          (activation-key activation) (activation-state activation)
-          (activation-event activation))))
+          (%make-context (agent-name agent) message
+            (registration-route (activation-receiver activation))
+            (activation-key activation) (activation-state activation)
+            (activation-event activation))))
     (%attempt agent
       (lambda ()
         (let ((result (%check-result sender ((%procedure sender) context))))
@@ -398,7 +401,8 @@
       (lambda (it)
         (append
           (if (emission-failure it)
-              (list (cons (registration-name (emission-sender it)) (emission-failure it))) '())
+              (list (cons (registration-name (emission-sender it)) (emission-failure it)))
+              '())
           (%step-failures (emission-steps it))))
       emissions)))
 
@@ -410,13 +414,13 @@
            (map (lambda (candidate) (%activate agent message candidate)) (%eligible agent tape)))
          (proposals (%proposals activations))
          (after
-         (%attempt agent
-           (lambda () (%commit agent tape proposals))
-           (lambda (object) (list object)))))
+           (%attempt agent
+             (lambda () (%commit agent tape proposals))
+             (lambda (object) (list object)))))
     (if (tape? after)
         (let ((emissions
-              (map (lambda (pair) (%emit agent message (car pair) (cdr pair)))
-                (eligible-senders agent activations))))
+                (map (lambda (pair) (%emit agent message (car pair) (cdr pair)))
+                  (eligible-senders agent activations))))
           (%make-cycle agent tape input steps activations proposals after emissions
             (%failures steps activations emissions)))
         (%make-cycle agent tape input steps activations proposals tape '()

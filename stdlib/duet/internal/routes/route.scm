@@ -180,7 +180,8 @@
   (case action
     ((stay) (route-sources route))
     ((test) (route-labels route))
-    ((move) (if (arrow-route? route) (append (route-labels route) (route-targets route))
+    ((move) (if (arrow-route? route)
+                (append (route-labels route) (route-targets route))
                 (route-sources route)))
     (else (%wrong-type 'route-activates "test, stay or move" action))))
 

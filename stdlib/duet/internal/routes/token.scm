@@ -178,7 +178,8 @@
 ;;;> lists one of the same, and a `/not` that leaves out one of its own.
 ;;;> Source: profile, section 4; decisions, section 1.3 and row 8.
 (define (accepts? gate state)
-  (if (not (and (token? gate) (token? state))) (%wrong-type 'accepts? "two tokens" (list gate state)))
+  (if (not (and (token? gate) (token? state)))
+      (%wrong-type 'accepts? "two tokens" (list gate state)))
   (let ((kind (token-kind gate)) (other (token-kind state)))
     (cond
       ((eq? kind 'plain)
