@@ -160,11 +160,14 @@ impl<'a> Copier<'a> {
             let next = index + extent(first_word);
             let is_raw = first_word.is_immediate(Immediate::Header) && is_raw_header(first_word);
             if !is_raw {
-                if first_word.is_immediate(Immediate::Header) && is_link(first_word) {
+                let places = index.max(start)..next.min(end);
+                // Where two pages share a link, the one with its segment has the care of it.
+                let is_link = first_word.is_immediate(Immediate::Header) && is_link(first_word);
+                if is_link && places.contains(&(index + 1 + link::FRAMES)) {
                     let [frames, limit] = [link::FRAMES, link::LIMIT].map(|field| self.words[index + 1 + field]);
                     self.scan_segment(Value::from_bits(frames), Value::from_bits(limit), live);
                 }
-                for place in index.max(start)..next.min(end) {
+                for place in places {
                     self.words[place] = self.forward(Value::from_bits(self.words[place])).to_bits();
                 }
             }

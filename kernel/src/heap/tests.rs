@@ -72,24 +72,41 @@ fn a_young_segment_that_an_old_link_receives_keeps_the_frames_that_count() {
     use super::frames::AllLive;
     use super::kind::link;
     let point = Value::immediate(Immediate::Return, 1, 2);
-    let segment = |heap: &mut Heap, number: i32| {
-        let kept = heap.cons(Value::small(number), Value::NIL).unwrap();
+    let segment = |heap: &mut Heap, number: usize| {
+        let kept = heap.cons(Value::length(number), Value::NIL).unwrap();
         let words = [kept, point, Value::small(0), point];
         heap.make(Kind::Frames, &words).unwrap()
     };
+    // So many links that some have fields on two pages.
+    const LINKS: usize = 4 * PAGE_WORDS;
     let mut heap = roomy();
-    let first = segment(&mut heap, 1);
-    let old = heap.make(Kind::Link, &[first, Value::length(2), Value::NIL]).unwrap();
-    heap.set_register(Register::Runtime0, old);
+    let mut links = Vec::new();
+    for number in 0..LINKS {
+        let frames = segment(&mut heap, number);
+        links.push(heap.make(Kind::Link, &[frames, Value::length(2), Value::NIL]).unwrap());
+        heap.cons(Value::NIL, Value::NIL).unwrap();
+    }
+    let all = heap.make(Kind::Vector, &links).unwrap();
+    heap.set_register(Register::Runtime0, all);
     heap.collect_minor(&mut [], &AllLive);
-    let second = segment(&mut heap, 2);
-    let old = heap.register(Register::Runtime0);
-    heap.set_field(old, link::FRAMES, second);
+    let link_of = |heap: &Heap, number: usize| heap.field(heap.register(Register::Runtime0), number);
+    for number in 0..LINKS {
+        let second = segment(&mut heap, LINKS + number);
+        let old = link_of(&heap, number);
+        heap.set_field(old, link::FRAMES, second);
+        // The same value, so that both pages of such a link count as changed.
+        heap.set_field(old, link::NEXT, Value::NIL);
+    }
     heap.collect_minor(&mut [], &AllLive);
     check_integrity(&heap);
-    let frames = heap.field(heap.register(Register::Runtime0), link::FRAMES);
-    let kept = heap.field(frames, 0);
-    assert!(kept.is_pair() && heap.car(kept) == Value::small(2), "{kept:?}");
-    assert_eq!(heap.field(frames, 1), point);
-    assert_eq!(heap.field(frames, 2), Value::ZERO, "no link counts the second frame");
+    for number in 0..LINKS {
+        let frames = heap.field(link_of(&heap, number), link::FRAMES);
+        let kept = heap.field(frames, 0);
+        assert!(
+            kept.is_pair() && heap.car(kept) == Value::length(LINKS + number),
+            "{number}: {kept:?}"
+        );
+        assert_eq!(heap.field(frames, 1), point);
+        assert_eq!(heap.field(frames, 2), Value::ZERO, "no link counts the second frame");
+    }
 }
