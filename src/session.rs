@@ -48,7 +48,6 @@ use duet_journal::{Blob, Epoch, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, Libraries, LibraryName};
 use duet_runtime::record::Genesis;
 use duet_runtime::run::replay::Snapshots;
-use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::source::genesis;
 use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
@@ -77,7 +76,7 @@ pub(crate) use pace::{Waited, newest_evaluation};
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
 use shelf::Folder;
-use surroundings::take_up;
+use surroundings::{Claim, snapshots, take_up};
 pub(crate) use surroundings::{looking_tools, secrets};
 
 /// A run with its world.
@@ -387,7 +386,7 @@ impl Session {
         };
         let texts = SourceTexts::of(programs.expander());
         let id = start.run.clone();
-        let run = Run::start(start, programs, SnapshotPolicy::default(), store).map_err(|error| {
+        let run = Run::start(start, programs, snapshots(command), store).map_err(|error| {
             if rescue::is_fenced(&error) {
                 CommandError::NameLost(id)
             } else {
@@ -439,7 +438,7 @@ impl Session {
         let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;
         let epoch = store.claim(&place.run, &journal::owner(opening.command))?;
         let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
-        let (run, mut world) = take_up(restored, (&*store, place), epoch, options)?;
+        let (run, mut world) = take_up(restored, (&*store, place), &Claim::of(epoch, opening.command), options)?;
         if let Some(told) = silent {
             doors::tell(&mut world, told);
         }
@@ -462,7 +461,12 @@ impl Session {
     ) -> Result<Self, CommandError> {
         let Pinned { programs, texts } = pinned(store, place)?;
         let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
-        let (run, world) = take_up(restored, (&*store, place), epoch, options.beside(journal))?;
+        let (run, world) = take_up(
+            restored,
+            (&*store, place),
+            &Claim::of(epoch, "serve"),
+            options.beside(journal),
+        )?;
         let place = RunPlace {
             is_further: true,
             ..RunPlace::of(place, journal)
@@ -518,7 +522,12 @@ impl Session {
         };
         let epoch = store.claim(&place.run, &doors::successor(store, &place.run, "repl")?)?;
         let restored = run.rewind(&place.source(store), None)?;
-        let (run, world) = take_up(restored, (&*store, place), epoch, options.beside(journal))?;
+        let (run, world) = take_up(
+            restored,
+            (&*store, place),
+            &Claim::of(epoch, "repl"),
+            options.beside(journal),
+        )?;
         branches.renew(run.epoch());
         Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))
     }

@@ -33,6 +33,18 @@ use crate::reach::Reach;
 use crate::records::newest_turns;
 use crate::world_options::WorldOptions;
 
+/// The claim on a run by a command of this process.
+pub(super) struct Claim<'a> {
+    epoch: Epoch,
+    command: &'a str,
+}
+
+impl<'a> Claim<'a> {
+    pub(super) fn of(epoch: Epoch, command: &'a str) -> Self {
+        Self { epoch, command }
+    }
+}
+
 /// Makes a restored run ready to go on, in its world.
 ///
 /// # Errors
@@ -40,14 +52,23 @@ use crate::world_options::WorldOptions;
 pub(super) fn take_up(
     restored: Run,
     (store, place): (&dyn Store, &Place),
-    epoch: Epoch,
+    claim: &Claim<'_>,
     mut options: WorldOptions,
 ) -> Result<(Run, World), CommandError> {
     options.run = Some(place.run.clone());
     let (world, mut recovery) = surroundings(store, (&place.run, &place.name()), &restored, options)?;
     recovery.deadlines = deadlines(store, place, &restored)?;
-    let run = restored.take_up(&place.source(store), epoch, SnapshotPolicy::default(), &recovery)?;
+    let run = restored.take_up(&place.source(store), claim.epoch, snapshots(claim.command), &recovery)?;
     Ok((run, world))
+}
+
+/// When snapshots are taken. The prompt and servers stay with a run that waits for others; other
+/// commands let it go.
+pub(super) fn snapshots(command: &str) -> SnapshotPolicy {
+    SnapshotPolicy {
+        lets_go: !matches!(command, "repl" | "serve"),
+        ..SnapshotPolicy::default()
+    }
 }
 
 /// The turns among which the start of a short timer is looked for.

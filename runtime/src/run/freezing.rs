@@ -8,7 +8,7 @@ use std::collections::btree_map::Entry;
 use std::mem;
 
 use duet_journal::parts::cut;
-use duet_journal::{Blob, BlobHash, ClosedRecord, PackedValue};
+use duet_journal::{Blob, BlobHash, ClosedRecord, Need, PackedValue};
 
 use crate::model::codec::Codec;
 use crate::record::Genesis;
@@ -27,8 +27,7 @@ impl Run {
         let things = self.state.dataspace.len() + self.state.actors.len();
         let body_bytes = self.instances.size().bytes;
         let is_due = self.since_snapshot.asks_for_another(&self.policy, things, body_bytes);
-        let may_rest = || self.since_snapshot.asks_at_rest(&self.policy, body_bytes);
-        if !is_due && !(may_rest() && self.is_at_rest()) {
+        if !is_due && !self.rests_on_snapshot(body_bytes) {
             return None;
         }
         let paid_bytes = self.since_snapshot.paid_bytes();
@@ -51,6 +50,20 @@ impl Run {
         // Savepoints made here show the next snapshot which words have changed.
         self.checkpoints.ask_for_checkpoint();
         Some((name, mem::take(&mut self.images.unnamed)))
+    }
+
+    /// Whether the run comes to rest and takes a snapshot for that.
+    fn rests_on_snapshot(&self, body_bytes: u64) -> bool {
+        let asks = |is_let_go| self.since_snapshot.asks_at_rest(&self.policy, body_bytes, is_let_go);
+        if !asks(self.policy.lets_go) {
+            return false;
+        }
+        match self.need() {
+            Need::Input => true,
+            need if need == Need::OWNER => false,
+            Need::Moment(_) => asks(false),
+            Need::Nothing => false,
+        }
     }
 
     /// Freezes every instance that has run since its last freezing. Returns the snapshot and the

@@ -52,11 +52,6 @@ impl Run {
         }
     }
 
-    /// Returns whether the run has nothing to do until others or a clock give it an input.
-    pub(super) fn is_at_rest(&self) -> bool {
-        matches!(self.need(), Need::Input | Need::Moment(_))
-    }
-
     /// Notes that the records which are not durable yet have heard a letter.
     pub fn hear(&mut self, taken: Taken) {
         self.taken.push(taken);

@@ -51,6 +51,9 @@ pub struct SnapshotPolicy {
     /// many times the bytes of the newest one since, a small snapshot is taken in any case: another
     /// version of the compiler may be the next to go on. 0 means never.
     pub rest_share: u64,
+    /// Whether the process lets the run go when it waits for others: then each such rest takes a
+    /// snapshot if the newest one is very small.
+    pub lets_go: bool,
 }
 
 impl SnapshotPolicy {
@@ -62,6 +65,7 @@ impl SnapshotPolicy {
         records_share: 0,
         cost_max: u64::MAX,
         rest_share: 0,
+        lets_go: false,
     };
 }
 
@@ -79,6 +83,7 @@ impl Default for SnapshotPolicy {
             cost_max: 25_000_000,
             // A snapshot of a small run takes about as many bytes as ten records.
             rest_share: 4,
+            lets_go: false,
         }
     }
 }
@@ -138,6 +143,10 @@ const BODY_BYTE_COST: u64 = 16;
 /// them takes a few milliseconds.
 const REST_BYTES_MAX: u64 = 4 << 20;
 
+/// The bytes of the newest snapshot up to which each rest of a run that is let go takes another:
+/// people and days are slower.
+const REST_BYTES_FREE: u64 = 64 << 10;
+
 impl Since {
     /// Counts a turn with the bytes of its record's body and its fuel.
     pub(crate) fn count(&mut self, body: &[u8], fuel: u64) {
@@ -173,12 +182,13 @@ impl Since {
     }
 
     /// Whether a run that comes to rest, with bodies of this size in all, takes a snapshot that is
-    /// not due otherwise.
-    pub(super) fn asks_at_rest(&self, policy: &SnapshotPolicy, body_bytes: u64) -> bool {
+    /// not due otherwise; `is_let_go` says that it waits for others and its process does not.
+    pub(super) fn asks_at_rest(&self, policy: &SnapshotPolicy, body_bytes: u64, is_let_go: bool) -> bool {
         let newest = self.added_bytes.or((self.root_bytes > 0).then_some(self.root_bytes));
         let is_small = newest.unwrap_or(body_bytes) <= REST_BYTES_MAX;
         let is_paid = newest.is_none_or(|newest| self.record_bytes >= newest.saturating_mul(policy.rest_share));
-        policy.rest_share > 0 && is_small && is_paid
+        let is_free = is_let_go && newest.is_some_and(|newest| newest <= REST_BYTES_FREE);
+        policy.rest_share > 0 && is_small && (is_paid || is_free)
     }
 
     /// Notes what a snapshot has added to the store.
@@ -481,17 +491,20 @@ mod tests {
             added_bytes,
             ..Since::default()
         };
-        assert!(since(1, None).asks_at_rest(&policy, REST_BYTES_MAX));
-        assert!(!since(1, None).asks_at_rest(&policy, REST_BYTES_MAX + 1));
-        assert!(!since(1, None).asks_at_rest(&SnapshotPolicy::NEVER, 0));
+        let asks = |since: Since, body_bytes| since.asks_at_rest(&policy, body_bytes, false);
+        assert!(asks(since(1, None), REST_BYTES_MAX));
+        assert!(!asks(since(1, None), REST_BYTES_MAX + 1));
+        assert!(!since(1, None).asks_at_rest(&SnapshotPolicy::NEVER, 0, true));
         let share = policy.rest_share;
-        assert!(since(1_000 * share, Some(1_000)).asks_at_rest(&policy, 0));
-        assert!(!since(1_000 * share - 1, Some(1_000)).asks_at_rest(&policy, 0));
+        assert!(asks(since(1_000 * share, Some(1_000)), 0));
+        assert!(!asks(since(1_000 * share - 1, Some(1_000)), 0));
         let restored = Since {
             root_bytes: 1_000,
-            ..since(1_000 * share - 1, None)
+            ..since(1, None)
         };
-        assert!(!restored.asks_at_rest(&policy, 0), "it was opened from a snapshot");
+        assert!(!asks(restored, 0), "it was opened from a snapshot");
+        assert!(restored.asks_at_rest(&policy, 0, true), "its process ends");
+        assert!(!since(1, Some(REST_BYTES_FREE + 1)).asks_at_rest(&policy, 0, true));
     }
 
     #[test]
