@@ -116,6 +116,16 @@ impl CommandError {
         self
     }
 
+    /// The problem with its outermost cause.
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Self::Problem(Problem { what, because, .. }) if !because.is_empty() => format!("{what}: {}", because[0]),
+            error @ (Self::Problem(_) | Self::Usage(_) | Self::Shown(_) | Self::OutputClosed | Self::NameLost(_)) => {
+                error.first_line()
+            }
+        }
+    }
+
     /// The problem itself, without its causes and advice.
     pub(crate) fn first_line(&self) -> String {
         match self {

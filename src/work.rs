@@ -44,8 +44,11 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// A worker says at most this often what it executes, in milliseconds: each time is a commit.
 const NOTED_MS: u64 = 1_000;
 
-/// How long a run is left to others that this worker cannot execute, in milliseconds.
-const LEFT_MS: u64 = 30_000;
+/// How long a run is left to others that this worker could not execute, in milliseconds: the first
+/// time, because the journal or another process may have been in the way for a moment, and at most.
+/// Each time is twice as long as the one before.
+const LEFT_MS_FIRST: u64 = 500;
+const LEFT_MS_MAX: u64 = 30_000;
 
 /// The orders of a worker.
 pub(crate) struct Orders<'a> {
@@ -110,7 +113,15 @@ struct Times {
 /// A run that this worker cannot execute.
 struct Left {
     since_ms: u64,
+    /// How long it is left, in milliseconds.
+    wait_ms: u64,
     why: String,
+}
+
+impl Left {
+    fn is_over(&self, now_ms: u64) -> bool {
+        now_ms.saturating_sub(self.since_ms) >= self.wait_ms
+    }
 }
 
 impl<'a> Worker<'a> {
@@ -315,9 +326,10 @@ impl<'a> Worker<'a> {
     /// The runs that are left to others still.
     fn left(&self, now_ms: u64) -> BTreeMap<String, String> {
         let mut shared = self.shared();
+        // It stays listed while it is tried again; one that is ready no more is forgotten.
         shared
             .left
-            .retain(|_, left| now_ms.saturating_sub(left.since_ms) < LEFT_MS);
+            .retain(|_, left| now_ms.saturating_sub(left.since_ms) < left.wait_ms + LEFT_MS_MAX);
         let left = shared.left.iter();
         left.map(|(run, left)| (run.to_string(), left.why.clone())).collect()
     }
@@ -340,7 +352,8 @@ impl<'a> Worker<'a> {
         for ready in found {
             let is_free = {
                 let shared = self.shared();
-                !shared.running.contains_key(&ready.run) && !shared.left.contains_key(&ready.run)
+                let is_left = shared.left.get(&ready.run).is_some_and(|left| !left.is_over(now_ms));
+                !shared.running.contains_key(&ready.run) && !is_left
             };
             let is_chosen = chosen.iter().any(|chosen| chosen.run == ready.run);
             if is_free && !is_chosen && member.wants(&ready.run) {
@@ -366,12 +379,19 @@ impl<'a> Worker<'a> {
         shared.rests += 1;
         match outcome {
             Ok(None) => {}
-            Ok(Some(rested)) => shared.told.push(shown(&name, rested)),
+            Ok(Some(rested)) => {
+                shared.left.remove(&ready.run);
+                shared.told.push(shown(&name, rested));
+            }
             Err(error) => {
-                let why = error.first_line();
-                shared.told.push(format!("left {name} to others: {why}"));
-                let since_ms = now_ms();
-                shared.left.insert(ready.run.clone(), Left { since_ms, why });
+                let (why, since_ms) = (error.line(), now_ms());
+                let before = shared.left.remove(&ready.run);
+                if before.as_ref().is_none_or(|before| before.why != why) {
+                    shared.told.push(format!("left {name} to others: {why}"));
+                }
+                let wait_ms = before.map_or(LEFT_MS_FIRST, |before| (2 * before.wait_ms).min(LEFT_MS_MAX));
+                let left = Left { since_ms, wait_ms, why };
+                shared.left.insert(ready.run.clone(), left);
                 shared.failed.insert(ready.run.clone());
             }
         }
