@@ -386,7 +386,7 @@ impl Session {
         };
         let texts = SourceTexts::of(programs.expander());
         let id = start.run.clone();
-        let run = Run::start(start, programs, snapshots(command), store).map_err(|error| {
+        let run = Run::start(start, programs, snapshots(command, journal.is_some()), store).map_err(|error| {
             if rescue::is_fenced(&error) {
                 CommandError::NameLost(id)
             } else {

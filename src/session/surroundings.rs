@@ -58,16 +58,23 @@ pub(super) fn take_up(
     options.run = Some(place.run.clone());
     let (world, mut recovery) = surroundings(store, (&place.run, &place.name()), &restored, options)?;
     recovery.deadlines = deadlines(store, place, &restored)?;
-    let run = restored.take_up(&place.source(store), claim.epoch, snapshots(claim.command), &recovery)?;
+    let run = restored.take_up(
+        &place.source(store),
+        claim.epoch,
+        snapshots(claim.command, true),
+        &recovery,
+    )?;
     Ok((run, world))
 }
 
 /// When snapshots are taken. The prompt and servers stay with a run that waits for others; other
-/// commands let it go.
-pub(super) fn snapshots(command: &str) -> SnapshotPolicy {
+/// commands let it go. Nobody goes on with a run that is in no journal.
+pub(super) fn snapshots(command: &str, is_in_journal: bool) -> SnapshotPolicy {
+    let policy = SnapshotPolicy::default();
     SnapshotPolicy {
         lets_go: !matches!(command, "repl" | "serve"),
-        ..SnapshotPolicy::default()
+        rest_share: if is_in_journal { policy.rest_share } else { 0 },
+        ..policy
     }
 }
 

@@ -62,7 +62,8 @@ impl Run {
             Need::Input => true,
             need if need == Need::OWNER => false,
             Need::Moment(_) => asks(false),
-            Need::Nothing => false,
+            // A prompt waits for its person without a fiber; what has ended goes on with nothing.
+            Need::Nothing => self.state.exit.is_none() && asks(false),
         }
     }
 

@@ -368,10 +368,15 @@ impl Thawing<'_> {
         Ok(())
     }
 
+    /// Loads the stored units that are missing. Of texts that no blob has, such as those of
+    /// evaluations that came to nothing, a unit loses only its places.
     fn load_units(&mut self, units: &StoredUnits) -> Result<(), StoreError> {
         let failed = RefCell::new(None);
         self.programs.load_units(units, &fetching(self.source, &failed));
-        failed.take().map_or(Ok(()), Err)
+        match failed.take() {
+            None | Some(StoreError::NoSuchBlob { .. }) => Ok(()),
+            Some(error) => Err(error),
+        }
     }
 }
 
@@ -404,7 +409,11 @@ fn fetching<'a>(
     move |name| match source.store.blob(name) {
         Ok(bytes) => Some(bytes),
         Err(error) => {
-            failed.replace(Some(error));
+            // A failure of the store counts more than a blob that is not there.
+            let before = failed
+                .take()
+                .filter(|before| !matches!(before, StoreError::NoSuchBlob { .. }));
+            failed.replace(Some(before.unwrap_or(error)));
             None
         }
     }

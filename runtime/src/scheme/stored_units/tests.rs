@@ -233,6 +233,30 @@ fn every_unit_is_loaded_as_it_was_stored() {
     }
 }
 
+#[test]
+fn a_unit_whose_text_is_gone_has_no_places() {
+    let (programs, _) = compiled(LOOP, "first");
+    for unit in programs
+        .units_besides(&StoredUnits::new())
+        .expect("units can be stored")
+    {
+        let value = duet_journal::packed::read_value(unit.blob.as_bytes()).expect("a value");
+        let mut record = UnitRecord::decode(&value).expect("a unit");
+        record
+            .texts
+            .iter_mut()
+            .for_each(|text| "gone".clone_into(&mut text.name));
+        let bytes = PackedValue::write(|out| record.write(out))
+            .expect("it is small")
+            .into_bytes();
+        let mut known = KnownTexts::of(programs.expander.sources());
+        let again = known.unit(&bytes, &|_| None).expect("a unit");
+        assert_eq!(BlobHash(again.hash()), unit.unit);
+        let has_text = |place: &Span| !known.texts[place.source.0 as usize].text.is_empty();
+        assert!(!again.places().any(has_text));
+    }
+}
+
 proptest! {
     #[test]
     fn a_damaged_unit_is_refused_or_well_formed(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
