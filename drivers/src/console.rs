@@ -168,4 +168,6 @@ impl Sink {
 }
 
 #[cfg(test)]
+pub(crate) mod screen;
+#[cfg(test)]
 mod tests;

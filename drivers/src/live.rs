@@ -102,12 +102,13 @@ mod tests {
     )]
 
     use duet_runtime::driver::Stream;
-    use indicatif::{InMemoryTerm, ProgressDrawTarget};
+    use indicatif::ProgressDrawTarget;
 
     use super::*;
+    use crate::console::screen::Screen;
     use crate::text::Text;
 
-    fn view(terminal: &InMemoryTerm) -> (Arc<Mutex<Console>>, Live) {
+    fn view(terminal: &Screen) -> (Arc<Mutex<Console>>, Live) {
         let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
         let console = Console::new(Box::new(std::io::sink()), Box::new(std::io::sink()), target);
         let console = Arc::new(Mutex::new(console));
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_newest_words_are_shown_without_secrets_until_the_reply_is_there() {
-        let terminal = InMemoryTerm::new(5, 100);
+        let terminal = Screen::new(5, 100);
         let (_console, live) = view(&terminal);
         let shown = live.until_dropped();
         shown.says("local", "Once");
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn words_disturb_neither_a_line_nor_who_types() {
-        let terminal = InMemoryTerm::new(5, 100);
+        let terminal = Screen::new(5, 100);
         let (console, live) = view(&terminal);
         console.lock().unwrap().write(Stream::Output, b"so far");
         live.says("local", "Once");

@@ -8,8 +8,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use indicatif::InMemoryTerm;
-
+use super::screen::Screen;
 use super::*;
 
 /// The bytes of both streams in one order.
@@ -44,7 +43,7 @@ impl Write for Head {
 }
 
 impl Tape {
-    fn console(&self, output_failure: Option<io::ErrorKind>, terminal: Option<&InMemoryTerm>) -> Console {
+    fn console(&self, output_failure: Option<io::ErrorKind>, terminal: Option<&Screen>) -> Console {
         let head = |stream, failure| {
             Box::new(Head {
                 stream,
@@ -116,7 +115,7 @@ fn a_full_disk_is_reported_once() {
 #[test]
 fn progress_is_one_line_that_makes_room() {
     let tape = Tape::default();
-    let terminal = InMemoryTerm::new(10, 60);
+    let terminal = Screen::new(10, 60);
     let mut console = tape.console(None, Some(&terminal));
     console.progress("reading\nfiles", 1, 4);
     assert_eq!(
@@ -140,7 +139,7 @@ fn progress_is_one_line_that_makes_room() {
 #[test]
 fn progress_does_not_overwrite_an_open_line() {
     let tape = Tape::default();
-    let mut console = tape.console(None, Some(&InMemoryTerm::new(10, 60)));
+    let mut console = tape.console(None, Some(&Screen::new(10, 60)));
     console.write(Stream::Output, b"so far");
     console.progress("reading", 1, 4);
     assert_eq!(
