@@ -10,6 +10,7 @@
 
 mod chance;
 mod course;
+mod edits;
 mod medium;
 mod operation;
 mod owners;

@@ -39,6 +39,8 @@ fn runs_to_which_everything_happens_are_what_their_journals_say() {
         ("forks", 10),
         ("undone", 2),
         ("amended", 5),
+        ("texts", 10),
+        ("actors", 2),
         ("merges", 5),
         ("inputs", 10),
         ("moves", 20),

@@ -6,6 +6,7 @@
 //! INVARIANT: between two operations every turn is durable, and its effects have reached the world.
 //! Read next: `course/history.rs`, moves between turns and branches.
 
+mod changing;
 mod history;
 mod outside;
 
@@ -130,6 +131,12 @@ pub(crate) struct Tally {
     pub(crate) picked: u64,
     /// Branches on which the world said something else.
     pub(crate) amended: u64,
+    /// Changed texts that took the place of another.
+    pub(crate) patched: u64,
+    /// Actors that began anew.
+    pub(crate) begun: u64,
+    /// Changed texts and beginnings that were refused.
+    pub(crate) refused: u64,
     /// Calls that were not made again.
     pub(crate) recalled: u64,
     /// Moves of the head, forks and switches in a living process.
@@ -157,6 +164,9 @@ impl Tally {
         self.merges += other.merges;
         self.picked += other.picked;
         self.amended += other.amended;
+        self.patched += other.patched;
+        self.begun += other.begun;
+        self.refused += other.refused;
         self.recalled += other.recalled;
         self.reopened += other.reopened;
         self.asked += other.asked;
@@ -179,6 +189,9 @@ impl fmt::Display for Tally {
             merges,
             picked,
             amended,
+            patched,
+            begun,
+            refused,
             recalled,
             reopened,
             asked,
@@ -193,6 +206,10 @@ impl fmt::Display for Tally {
         write!(
             f,
             "{crashes} crashes, {rewinds} rewinds, {undone} undone or redone, {forks} forks, {amended} amended, "
+        )?;
+        write!(
+            f,
+            "{patched} texts patched, {begun} actors begun anew, {refused} of these refused, "
         )?;
         write!(
             f,
@@ -356,6 +373,8 @@ impl Course {
                 });
                 self.step(1)
             }
+            Operation::Patch(change) => self.patch(*change),
+            Operation::Begin { which } => self.begin_anew(*which),
             Operation::Restart(opening) => {
                 self.settle()?;
                 self.open(*opening)

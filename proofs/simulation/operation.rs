@@ -14,6 +14,7 @@ use duet_runtime::model::manifest::Manifest;
 use preserves::IOValue;
 
 use super::chance::Chance;
+use super::edits::Change;
 
 /// One thing that happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,13 @@ pub(crate) enum Operation {
     /// The person grants the run what it has not.
     Grant {
         /// Chooses what the grant says of the tool.
+        which: u64,
+    },
+    /// The person puts a changed text in the place of the program's.
+    Patch(Change),
+    /// An actor begins anew.
+    Begin {
+        /// Which one.
         which: u64,
     },
     /// The process ends between two turns, and another one opens the run.
@@ -189,7 +197,7 @@ const PROCEDURES: &str = "fact fact fact unfact change change tell tell observe 
     spin eat fail refuse ungranted evaluate clock \
     leave nap tick tick hurry pick-first during-facts entity entity entity inner meet meet synchronise \
     constrain constrain lift settle put together together explore narrowed narrowed pass pass take-back \
-    versions versions versions";
+    versions versions versions things";
 
 /// Draws a call of a procedure.
 fn draw_call(chance: &mut Chance) -> String {
@@ -258,7 +266,11 @@ impl Operation {
     /// Draws an operation.
     pub(crate) fn draw(chance: &mut Chance) -> Self {
         match chance.below(100) {
-            0..36 => Self::Say {
+            0..3 => Self::Patch(Change::draw(chance)),
+            3..4 => Self::Begin {
+                which: chance.below(16),
+            },
+            4..36 => Self::Say {
                 text: draw_text(chance),
                 turns: chance.below(12),
             },
@@ -338,6 +350,8 @@ impl fmt::Display for Operation {
             Self::Tick { seconds } => write!(f, "wait {seconds} s"),
             Self::Abandon => write!(f, "abandon what does not end"),
             Self::Grant { which } => write!(f, "grant {which}"),
+            Self::Patch(change) => write!(f, "patch {change:?}"),
+            Self::Begin { which } => write!(f, "begin actor {which} anew"),
             Self::Restart(opening) => write!(f, "restart, {opening}"),
             Self::Crash { turns, loss, opening } => {
                 write!(f, "take {turns} turns and crash with {loss:?} lost, {opening}")

@@ -9,17 +9,22 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use duet_journal::{Blob, BlobHash};
-use duet_kernel::expander::{Libraries, LibraryName};
+use duet_kernel::expander::{Libraries, LibraryName, SourceError};
 use duet_kernel::machine::NativeMode;
 use duet_modules::resolver::Resolver;
+use duet_modules::source::Source as LibrarySource;
 use duet_modules::source::embedded::Embedded;
+use duet_runtime::model::changed_text::ChangedText;
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
+
+use super::edits::varied;
 
 /// A program that waits for texts and evaluates them.
 const TEXT: &str = "(import (only (duet internal eval) %interact)) %interact";
 
-/// Its library.
-const FILES: &[(&str, &str)] = &[("simulation/repertoire.sld", include_str!("repertoire.sld"))];
+/// Its library, and where it is.
+const REPERTOIRE: &str = include_str!("repertoire.sld");
+const REPERTOIRE_PATH: &str = "simulation/repertoire.sld";
 
 /// The libraries that these texts see.
 const IMPORTS: [&str; 7] = [
@@ -35,18 +40,58 @@ const IMPORTS: [&str; 7] = [
 /// A compiled program in the hands of several runs.
 pub(crate) type Shared = Rc<RefCell<SchemePrograms>>;
 
+/// The library of the program, as it is or edited.
+struct Repertoire(String);
+
+impl LibrarySource for Repertoire {
+    fn read(&self, path: &str) -> Result<Option<String>, SourceError> {
+        Ok((path == REPERTOIRE_PATH).then(|| self.0.clone()))
+    }
+
+    fn display_name(&self, path: &str) -> String {
+        format!("<simulation>/{path}")
+    }
+
+    fn paths(&self) -> Vec<String> {
+        vec![REPERTOIRE_PATH.to_owned()]
+    }
+}
+
 /// Compiles the program of simulated runs.
 ///
 /// # Errors
 /// A description of the program's error, for people.
 pub(crate) fn compile(native: NativeMode) -> Result<(Shared, Program), String> {
+    let (mut programs, program) = compile_with(REPERTOIRE)?;
+    programs.set_native(native);
+    Ok((Rc::new(RefCell::new(programs)), program))
+}
+
+/// Compiles a variant of the program, to take the place of the one that a run began with.
+///
+/// # Errors
+/// A description of the program's error, for people.
+pub(crate) fn changed(begun: &Program, variant: u64) -> Result<ChangedText, String> {
+    let (_, program) = compile_with(&varied(REPERTOIRE, variant)?)?;
+    let known = |blob: &&Blob| begun.pinned.iter().all(|other| other.hash() != blob.hash());
+    let texts = program.pinned.iter().filter(known);
+    let texts = texts.map(|blob| String::from_utf8_lossy(blob.as_bytes()).into_owned());
+    Ok(ChangedText {
+        texts: texts.collect(),
+        program: program.value,
+        run: Vec::new(),
+        values: Vec::new(),
+    })
+}
+
+fn compile_with(repertoire: &str) -> Result<(SchemePrograms, Program), String> {
     let library = |words: &str| LibraryName {
         parts: words.split(' ').map(Into::into).collect(),
     };
     let imports: Vec<LibraryName> = IMPORTS.into_iter().map(library).collect();
     let mut libraries = Resolver::new(vec![
         Box::new(Embedded::new("stdlib", duet_stdlib::FILES)),
-        Box::new(Embedded::new("simulation", FILES)),
+        Box::new(Repertoire(repertoire.to_owned())),
     ]);
     let source = Source {
         name: "simulation",
@@ -56,10 +101,7 @@ pub(crate) fn compile(native: NativeMode) -> Result<(Shared, Program), String> {
         evaluable: libraries.names(),
     };
     match SchemePrograms::compile(&source, &mut libraries) {
-        Ok((mut programs, program, _)) => {
-            programs.set_native(native);
-            Ok((Rc::new(RefCell::new(programs)), program))
-        }
+        Ok((programs, program, _)) => Ok((programs, program)),
         Err((error, _)) => Err(format!("{error}: {error:?}")),
     }
 }

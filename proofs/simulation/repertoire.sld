@@ -7,7 +7,7 @@
     capture reenter generate advance wind bound delayed
     keep churn table weigh shout line
     nap tick hurry pick-first during-facts entity inner meet synchronise
-    constrain lift settle put together explore narrowed pass take-back versions
+    constrain lift settle put together explore narrowed pass take-back versions things
     spin eat fail refuse ungranted evaluate leave clock)
   (import (scheme base) (scheme write) (scheme lazy) (scheme eval) (scheme time) (duet base) (duet dataspace)
           (duet policy) (duet capability) (only (duet control) make-coroutine-generator))
@@ -224,6 +224,13 @@
       (let ((handle (pick handles n)))
         (when handle (retract! handle))
         (set! handles (cons (assert! (record 'version (modulo n 2) n)) handles))))
+
+    ;; Records of a type of its own.
+    (define-record-type thing (make-thing a) thing? (a thing-a))
+    (define made '())
+    (define (things n)
+      (set! made (cons (make-thing n) made))
+      (log! (map (lambda (one) (if (thing? one) (thing-a one) 'other)) made)))
 
     ;; Failures of every kind.
     (define (spin n) (let loop ((i (* n 4000))) (when (> i 0) (loop (- i 1)))) (count! n))

@@ -70,7 +70,7 @@ impl Course {
     /// other's snapshots must be refused, and so must one with a changed byte.
     pub(super) fn send(&mut self, which: u64) -> Outcome {
         self.settle()?;
-        let sent = self.copied(&mut |record, parent| again(record, record.header().snapshot, parent))?;
+        let sent = self.copied(None)?;
         self.prove(&sent).map_err(|error| Difference::Replay {
             from: Snapshots::Use,
             error,
@@ -80,8 +80,8 @@ impl Course {
         self.damage(sent, which)
     }
 
-    /// Copies the branch to a store of its own, each record changed.
-    fn copied(&self, change: Change<'_>) -> Outcome<MemoryStore> {
+    /// Copies the branch to a store of its own, each record as it is or changed.
+    fn copied(&self, change: Option<Change<'_>>) -> Outcome<MemoryStore> {
         let heads = self.store.heads(&self.name)?;
         let heads: Vec<_> = heads.into_iter().filter(|head| head.branch == self.branch).collect();
         let mut target = MemoryStore::default();
@@ -91,7 +91,7 @@ impl Course {
             owner: OWNER,
             note: None,
         };
-        copy(&*self.store, &mut target, task, Some(change))?;
+        copy(&*self.store, &mut target, task, change)?;
         Ok(target)
     }
 
@@ -112,7 +112,7 @@ impl Course {
     fn forge(&mut self, which: u64) -> Outcome {
         let mut known: Vec<(BlobHash, Sequence)> = Vec::new();
         let mut forged = None;
-        let store = self.copied(&mut |record, parent| {
+        let mut forge = |record: &Record, parent: Option<RecordHash>| {
             let header = record.header();
             let mut snapshot = header.snapshot;
             if let Some(own) = snapshot {
@@ -125,7 +125,8 @@ impl Course {
                 known.push((own, header.sequence));
             }
             again(record, snapshot, parent)
-        })?;
+        };
+        let store = self.copied(Some(&mut forge))?;
         let Some((place, there)) = forged else { return Ok(()) };
         self.tally.forged += 1;
         match self.prove(&store) {
