@@ -95,7 +95,7 @@ pub(crate) struct Request {
     #[arg(value_name = "ARG")]
     arguments: Vec<String>,
     /// Runs this text in place of a file; all words are then arguments of the program.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, short = 'e', value_name = "TEXT")]
     text: Option<String>,
     /// Names the run; without it the run has the program's name, with a number if that is taken.
     #[arg(long, value_name = "RUN")]

@@ -11,7 +11,7 @@
     find find-tail any count list-index filter-map append-map
     iota last last-pair list-head take drop concatenate flatten append-reverse
     ;; Conditions.
-    condition? condition-kind condition-message condition-irritants assert
+    condition? condition-kind condition-message condition-irritants condition->string assert
     ;; Delimited continuations.
     make-prompt-tag default-prompt-tag call-with-prompt abort-to-prompt
     call-with-composable-continuation prompt control prompt-at control-at reset shift reset-at
@@ -47,6 +47,21 @@
         ((_ expression)
          (unless expression
            (raise (%make-condition 'assertion-failed "assertion failed" '(expression)))))))
+
+    ;;;> Returns what an object that was raised says: of a condition its kind, its message and its
+    ;;;> irritants, as `write` shows them; any other object as `write` shows it.
+    (define (condition->string object)
+      (define port (open-output-string))
+      (cond
+        ((condition? object)
+         (write (condition-kind object) port)
+         (write-string ": " port)
+         (display (condition-message object) port)
+         (for-each
+           (lambda (irritant) (write-string " " port) (write irritant port))
+           (condition-irritants object)))
+        (else (write object port)))
+      (get-output-string port))
 
     ;;;> Concatenates the strings of a list with `delimiter` between them.
     (define (string-join strings delimiter)

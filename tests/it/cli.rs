@@ -304,6 +304,11 @@ fn help_completions_and_manual_pages_come_from_the_parser() {
         assert_eq!(desk.duet(&format!("{command} --help")).output, help.output);
         assert!(desk.duet(&format!("{command} -h")).output.len() <= help.output.len());
     }
+    for (topic, says) in [("address", "run/branch@turn"), ("exit-codes", "4    the run waits")] {
+        let help = desk.duet(&format!("help {topic}"));
+        assert_eq!((help.errors.as_str(), help.code), ("", 0), "{topic}");
+        assert!(help.output.contains(says), "{}", help.output);
+    }
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = desk.duet(&format!("completions {shell}"));
         assert!(script.code == 0 && script.output.contains("with-secrets"), "{shell}");

@@ -105,3 +105,10 @@
            (tell (nothing? (maybe-sequence (list (just 1) (nothing) (just 2)) map-telling)))
            (tell 'end)))
 ; => (next next #t end)
+
+;; The text of a condition says its kind, its message and its irritants.
+(define (said thunk) (condition->string (guard (e (#t e)) (thunk))))
+(said (lambda () (error "no such row:" 7 "b")))  ; => "error: no such row: 7 \"b\""
+(said (lambda () (raise '(7 "b"))))              ; => "(7 \"b\")"
+(said (lambda () (vector-ref (vector) 0)))
+; => "out-of-range: argument 2 of vector-ref is out of range 0"
