@@ -36,7 +36,7 @@ fn every_alert_ends_right_though_a_worker_and_the_server_were_killed() {
 fn workers_and_their_server_are_killed_at_drawn_moments_and_nothing_is_lost_or_twice() {
     check(
         "tests/kills/run",
-        &["--kills", "20"],
-        "20 kills: nothing lost, nothing twice",
+        &["--kills", "10"],
+        "10 kills: nothing lost, nothing twice",
     );
 }

@@ -27,15 +27,15 @@ const ENDLESS: &[(&str, &str)] = &[
         "(quotient a b)",
     ),
     ("(define a (expt 3 1300000))", "(exact-integer-sqrt a)"),
-    ("(define a (expt 3 1300000))", "(number->string a)"),
+    ("(define a (expt 3 600000))", "(number->string a)"),
     ("(define a (make-string 600000 #\\7))", "(string->number a)"),
     (
-        "(define a (expt 3 320000)) (define b (expt 5 220000))",
+        "(define a (expt 3 160000)) (define b (expt 5 110000))",
         "(gcd a (- b 1))",
     ),
-    ("(define a (make-list 1000000 '(1 2)))", "(equal? a (list-copy a))"),
+    ("(define a (make-list 400000 '(1 2)))", "(equal? a (list-copy a))"),
     (
-        "(define a (doubled \"(a b 12) \" 16))",
+        "(define a (doubled \"(a b 12) \" 14))",
         "(read (open-input-string (string-append \"(\" a \")\")))",
     ),
     (
@@ -51,7 +51,7 @@ const ENDLESS: &[(&str, &str)] = &[
         "(define a (string-append \"[\" (doubled \"[1,2],\" 15) \"0]\"))",
         "(json->value a)",
     ),
-    ("(define a (doubled \"\u{e9}x\" 19))", "(string->symbol a)"),
+    ("(define a (doubled \"\u{e9}x\" 17))", "(string->symbol a)"),
 ];
 
 fn begun(made: &str, repeated: &str) -> (Desk, Running) {
