@@ -263,13 +263,21 @@ impl Operation {
         }
     }
 
+    /// Draws a change of the program or of an actor.
+    fn draw_change(chance: &mut Chance) -> Self {
+        if chance.is_so(75) {
+            Self::Patch(Change::draw(chance))
+        } else {
+            Self::Begin {
+                which: chance.below(16),
+            }
+        }
+    }
+
     /// Draws an operation.
     pub(crate) fn draw(chance: &mut Chance) -> Self {
         match chance.below(100) {
-            0..3 => Self::Patch(Change::draw(chance)),
-            3..4 => Self::Begin {
-                which: chance.below(16),
-            },
+            0..4 => Self::draw_change(chance),
             4..36 => Self::Say {
                 text: draw_text(chance),
                 turns: chance.below(12),
