@@ -377,7 +377,7 @@ impl Report {
                 near.key, near.turn
             )];
         }
-        let [left, right] = apart([Some(&near.key.arguments), Some(&key.arguments)]);
+        let [left, right] = apart([Some(&*near.key.arguments), Some(&*key.arguments)]);
         let of_near = self
             .comparison
             .unused

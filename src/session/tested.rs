@@ -12,10 +12,9 @@ use std::time::Duration;
 use duet_drivers::ticker::Ticker;
 use duet_drivers::tool::double::Answered;
 use duet_drivers::waker::Waker;
-use duet_journal::{Sequence, Store};
+use duet_journal::Store;
 use duet_runtime::action::Action;
 use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace, Origin};
-use duet_runtime::record::Body;
 use duet_runtime::record::key::Ledger;
 use duet_runtime::run::{DriveOutcome, Run};
 use duet_runtime::scheme::{SchemePrograms, TextCounts};
@@ -23,10 +22,8 @@ use preserves::{IOValue, ValueImpl};
 
 use super::Session;
 use crate::error::CommandError;
-use crate::records::Records;
 use crate::render::SourceTexts;
 use crate::testing::answers::answered;
-use crate::turn;
 use crate::watch::asked_file;
 
 /// The kind of the condition that stands for an assertion that failed.
@@ -79,7 +76,7 @@ impl Session {
         }
         self.stop_when_interrupted();
         self.world.keep_failures();
-        self.run.keep_ledger();
+        self.run.keep_ledger(may_be_finding);
         let is_late = Arc::new(AtomicBool::new(false));
         let (waker, late) = (self.waker(), Arc::clone(&is_late));
         let stop = move || {
@@ -92,7 +89,7 @@ impl Session {
             .map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
         let rest = self.run_on(store)?;
         drop(clock);
-        let findings = read(&self.run, store)?;
+        let findings = self.run.ledger().map_or_else(Vec::new, findings);
         let calls = self.run.ledger().map_or_else(Vec::new, answered);
         let files = self.run.ledger().map_or_else(Vec::new, files);
         let waits = if matches!(rest, DriveOutcome::Ended { .. }) {
@@ -119,17 +116,19 @@ fn files(ledger: &Ledger) -> Vec<String> {
     asked.filter_map(|asked| asked_file(&asked.question)).collect()
 }
 
-/// Reads what the records have.
-fn read(run: &Run, store: &dyn Store) -> Result<Vec<Finding>, CommandError> {
-    let Some(head) = run.head() else { return Ok(Vec::new()) };
-    let range = (Sequence::FIRST, head.sequence);
-    let mut found = Vec::new();
-    for record in Records::oldest_first(store, (run.id(), run.branch()), range) {
-        if let Body::Turn(turn) = turn::body(&record?)? {
-            found.extend(turn.actions.iter().filter_map(finding));
-        }
+/// Lists what the records have.
+fn findings(ledger: &Ledger) -> Vec<Finding> {
+    ledger.done.iter().filter_map(finding).collect()
+}
+
+/// Says whether an action may be a finding.
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other action is a finding")]
+fn may_be_finding(action: &Action) -> bool {
+    match action {
+        Action::Message(message) => told(&message.value.value()).is_some(),
+        Action::ReportFailure(_) => true,
+        _ => false,
     }
-    Ok(found)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other action is a finding")]

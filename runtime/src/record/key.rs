@@ -1,19 +1,21 @@
 //! Keys: what a run asks of the world, by what it asks and not by when.
 //!
-//! Owns [`Key`] and the [`Ledger`], which lists what a run has asked, heard and shown, turn by
-//! turn.
+//! Owns [`Key`] and the [`Ledger`], which lists what a run has asked, heard, shown and done, turn
+//! by turn.
 //! INVARIANT: a key depends on the program and on the answers that it has received, never on ids,
 //! on the order in which actors ran, or on the numbers of turns. Equal programs with equal answers
 //! ask under equal keys.
 //! It does not find the place of a request in the program; the turn does, while it runs.
 //! Read next: `../history/rerun.rs`.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
+use std::ops::Deref;
 
 use duet_journal::{PackedValue, Sequence};
-use preserves::{IOValue, ValueImpl};
+use preserves::{AtomClass, CompoundClass, IOValue, Value, ValueClass, ValueImpl};
 
 use super::paths::{ActorPaths, ROOT};
 use crate::action::Action;
@@ -47,9 +49,57 @@ pub struct Key {
     /// The name of the tool; `ask` or `approve` for a question to the person, `timer`, `read`.
     pub what: String,
     /// The arguments; keys stand in the place of the run's own ids.
-    pub arguments: IOValue,
+    pub arguments: Arguments,
     /// How often the same was asked, this time included.
     pub nth: u64,
+}
+
+/// A value with the hash by which it is compared, because arguments may be as long as all that a
+/// model has heard.
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    value: IOValue,
+    hash: [u8; 32],
+}
+
+impl Arguments {
+    fn new(value: IOValue) -> Self {
+        let hash = match PackedValue::from_value(&value) {
+            Ok(packed) => blake3::hash(packed.as_bytes()),
+            // A record has packed the value before.
+            Err(error) => blake3::hash(error.to_string().as_bytes()),
+        };
+        let hash = hash.into();
+        Self { value, hash }
+    }
+}
+
+impl Deref for Arguments {
+    type Target = IOValue;
+
+    fn deref(&self) -> &IOValue {
+        &self.value
+    }
+}
+
+impl PartialEq for Arguments {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash
+    }
+}
+
+impl Eq for Arguments {}
+
+impl PartialOrd for Arguments {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Arguments {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.hash.cmp(&other.hash)
+    }
 }
 
 impl Key {
@@ -65,7 +115,7 @@ impl Key {
                 actor: self.actor.clone(),
                 definition: self.definition.clone(),
             },
-            arguments: self.arguments.clone(),
+            arguments: self.arguments.value.clone(),
         }
     }
 
@@ -76,10 +126,9 @@ impl Key {
 
     /// A text that stands for an id of this request inside of other keys.
     fn name(&self) -> String {
-        let packed = PackedValue::from_value(&self.arguments);
-        let hash = packed.map(|packed| blake3::hash(packed.as_bytes()).to_hex());
-        let hash = hash.map_or_else(|_| String::new(), |hash| hash[..8].to_owned());
-        format!("{}/{}/{}/{hash}#{}", self.actor, self.definition, self.what, self.nth)
+        let [one, two, three, four, ..] = self.arguments.hash;
+        let (actor, definition, what, nth) = (&self.actor, &self.definition, &self.what, self.nth);
+        format!("{actor}/{definition}/{what}/{one:02x}{two:02x}{three:02x}{four:02x}#{nth}")
     }
 }
 
@@ -138,6 +187,9 @@ pub struct Ledger {
     pub heard: Vec<Heard>,
     /// The output, in order.
     pub shown: Vec<Shown>,
+    /// The actions that are wanted, in order.
+    pub done: Vec<Action>,
+    wants: fn(&Action) -> bool,
     names: Namer,
     actors: ActorPaths,
     /// The keys of the references that programs hold.
@@ -160,6 +212,8 @@ impl Ledger {
             asked: Vec::new(),
             heard: Vec::new(),
             shown: Vec::new(),
+            done: Vec::new(),
+            wants: |_| false,
             names: Namer::new(run),
             actors: ActorPaths::default(),
             references: BTreeMap::from([(("facet", 0), main.clone()), (("actor", MAIN.0), main)]),
@@ -168,6 +222,12 @@ impl Ledger {
             counts: BTreeMap::new(),
             put_off: BTreeMap::new(),
         }
+    }
+
+    /// The same ledger, with the actions that `wants` wants.
+    #[must_use]
+    pub(crate) fn with_actions(self, wants: fn(&Action) -> bool) -> Self {
+        Self { wants, ..self }
     }
 
     /// Returns the path of names of an actor.
@@ -210,6 +270,8 @@ impl Ledger {
             });
             self.heard.extend(heard);
         }
+        self.done
+            .extend(turn.actions.iter().filter(|action| (self.wants)(action)).cloned());
         let unknown = Place::default();
         for (index, action) in turn.actions.iter().enumerate() {
             let place = places.get(index).unwrap_or(&unknown);
@@ -297,7 +359,7 @@ impl Ledger {
             actor: self.path(actor),
             definition: place.definition,
             what,
-            arguments: self.canonical(&arguments),
+            arguments: Arguments::new(self.canonical(&arguments)),
             nth: 0,
         };
         key.nth = {
@@ -322,9 +384,28 @@ impl Ledger {
 
     /// Returns a value with keys in the place of the run's own ids.
     pub fn canonical(&self, value: &IOValue) -> IOValue {
+        // Most values have none, and may be long.
+        if !self.has_own_ids(value) {
+            return value.clone();
+        }
         let named = map_references(value, &mut |reference| Ok::<_, Infallible>(self.reference(reference)));
         let named = named.unwrap_or_else(|never| match never {});
         map_atoms(&named, &|atom| self.atom(atom))
+    }
+
+    fn has_own_ids(&self, value: &IOValue) -> bool {
+        let has = |part: Value<IOValue>| self.has_own_ids(&part.into());
+        match value.value_class() {
+            ValueClass::Embedded => true,
+            ValueClass::Atomic(AtomClass::String) => value.as_string().is_some_and(|text| self.text(&text).is_some()),
+            ValueClass::Atomic(AtomClass::Symbol) => value.as_symbol().is_some_and(|name| self.text(&name).is_some()),
+            ValueClass::Atomic(_) => false,
+            ValueClass::Compound(CompoundClass::Dictionary) => {
+                value.entries().any(|(key, entry)| has(key) || has(entry))
+            }
+            ValueClass::Compound(CompoundClass::Record) => has(value.label()) || value.iter().any(has),
+            ValueClass::Compound(CompoundClass::Sequence | CompoundClass::Set) => value.iter().any(has),
+        }
     }
 
     fn reference(&self, reference: &IOValue) -> IOValue {

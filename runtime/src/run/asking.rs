@@ -4,14 +4,16 @@
 //! It does not make keys; the ledger does. Read next: `../record/key.rs`.
 
 use super::Run;
+use crate::action::Action;
 use crate::driver::{Effect, EffectKind};
 use crate::record::key::Ledger;
 
 impl Run {
-    /// Keeps what the run asks, hears and shows, and says with each call of a tool who makes it.
-    /// The run must not have taken a turn.
-    pub fn keep_ledger(&mut self) {
-        self.ledger = Some(Box::new(Ledger::new(self.run.as_str())));
+    /// Keeps what the run asks, hears and shows, and the actions that `wants` wants; says with each
+    /// call of a tool who makes it. The run must not have taken a turn.
+    pub fn keep_ledger(&mut self, wants: fn(&Action) -> bool) {
+        let ledger = Ledger::new(self.run.as_str()).with_actions(wants);
+        self.ledger = Some(Box::new(ledger));
     }
 
     /// Returns what the run has asked, heard and shown, if it keeps that.

@@ -167,8 +167,8 @@ fn changed(left: &Answered, right: &Answered) -> Vec<String> {
         left.asked.key.what, turns[0], turns[1]
     )];
     lines.extend(values(
-        Some(&left.asked.key.arguments),
-        Some(&right.asked.key.arguments),
+        Some(&*left.asked.key.arguments),
+        Some(&*right.asked.key.arguments),
     ));
     lines
 }
