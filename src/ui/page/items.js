@@ -29,6 +29,12 @@ export function tone(turn) {
 /** The name of the actor of a turn; a run begins for the main program. */
 export const actor = (turn) => turn.actor?.name ?? "main";
 
+/** The begin of an actor's name, and its number, if it has one. */
+export function ends(name) {
+  const number = /.( \d+)$/.exec(name)?.[1];
+  return number ? [name.slice(0, -number.length), number] : [name];
+}
+
 /** Folds steps between turns that matter; the turn at the cursor always stands by itself. */
 export function items(turns, { all, cursor }) {
   const made = [];

@@ -4,7 +4,7 @@
 // Read next: `moment.js`.
 
 import { make, put } from "./dom.js";
-import { actor, loud, tone } from "./items.js";
+import { actor, ends, loud, tone } from "./items.js";
 import { clock, lasting, moment } from "./time.js";
 import { steps } from "./timeline.js";
 
@@ -32,6 +32,8 @@ export class List {
       rows.push(item.turn ? row(item.turn, look) : this.fold(item));
       last = item.turns.at(-1).stamp_ms ?? last;
     }
+    const newest = items.at(-1)?.turns.at(-1).turn ?? 0;
+    this.root.style.setProperty("--digits", String(newest).length);
     put(
       this.root,
       rows.length > 0
@@ -81,7 +83,11 @@ function row(turn, look) {
         title: moment(turn.stamp_ms),
       },
       make("span", { class: "number" }, String(turn.turn)),
-      make("span", { class: "who" }, actor(turn)),
+      make(
+        "span",
+        { class: "who" },
+        ends(actor(turn)).map((part) => make("span", {}, part)),
+      ),
       make("span", { class: "words" }, words(turn)),
       make("span", { class: "when quiet" }, clock(turn.stamp_ms)),
     ),

@@ -33,8 +33,10 @@ export class Overview {
     this.head = head;
     this.view = view;
     const share = (turn) => `${(100 * turn) / Math.max(1, head)}%`;
-    const width = Math.max(0.6, (100 * (view.to - view.from)) / Math.max(1, head));
-    Object.assign(this.thumb.style, { left: share(Math.min(view.from, head)), width: `${Math.min(100, width)}%` });
+    const width = Math.min(100, Math.max(0.6, (100 * (view.to - view.from)) / Math.max(1, head)));
+    // At the end of a long run, the least width would lie beyond the line.
+    const left = Math.min((100 * Math.min(view.from, head)) / Math.max(1, head), 100 - width);
+    Object.assign(this.thumb.style, { left: `${Math.max(0, left)}%`, width: `${width}%` });
     put(
       this.marks,
       make("span", { class: "mark cursor-mark", style: { left: share(cursor) } }),

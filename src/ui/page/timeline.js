@@ -5,7 +5,7 @@
 // Read next: `items.js`, `list.js`.
 
 import { draw, make, put } from "./dom.js";
-import { actor, isTimer, sentence, tone } from "./items.js";
+import { actor, ends, isTimer, sentence, tone } from "./items.js";
 import { lasting, moment } from "./time.js";
 
 const LANE = 28;
@@ -73,8 +73,7 @@ export class Timeline {
   }
 
   lane(name, y, width) {
-    const letters = Math.floor(this.gutter / 7.4);
-    const short = name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
+    const short = fitted(name, Math.floor((this.gutter - 8) / 7.2));
     return draw(
       "g",
       { class: "lane" },
@@ -244,6 +243,14 @@ export class Timeline {
       this.hooks.pan((event.deltaX || event.deltaY) / Math.max(1, this.width ?? 1));
     }
   }
+}
+
+/** A name in so many letters; the end of a name tells many actors of one role apart. */
+function fitted(name, letters) {
+  if (name.length <= letters) return name;
+  const [begin, end = ""] = ends(name);
+  const left = letters - end.length - 1;
+  return left > 0 ? `${begin.slice(0, left)}…${end}` : `${name.slice(0, letters - 1)}…`;
 }
 
 const SIGNS = { failed: "×", person: "?", model: "◇" };
