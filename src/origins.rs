@@ -59,12 +59,27 @@ const READ_IN_VAIN_MAX: u64 = 4_096;
 /// The maximum number of turns that are read at once, because what they ask for stays in memory.
 const LEARNED_MAX: u64 = 100_000;
 
+/// The maximum number of requests, actors, fibers and waits that are kept from one page of a report
+/// to the next one.
+const KEPT_MAX: usize = 200_000;
+
 /// The number of turns that are in memory while they are learned.
 const LEARNED_AT_ONCE: usize = 64;
 
 /// The requests and actors of one branch, as far as they are known.
 pub(crate) struct Origins<'a> {
     source: Source<'a>,
+    known: Known,
+    /// How many records were read to find origins.
+    looked: Cell<u64>,
+    /// How many more records bisections may read in vain.
+    may_read_in_vain: Cell<u64>,
+}
+
+/// The findings about the requests, actors and fibers of one branch; they hold for every branch
+/// that shares the turns.
+#[derive(Default)]
+pub(crate) struct Known {
     requests: BTreeMap<RequestId, Asked>,
     roles: BTreeMap<ActorId, Option<String>>,
     /// The paths of all actors, once somebody has asked for one.
@@ -76,10 +91,12 @@ pub(crate) struct Origins<'a> {
     has_read_beginning: bool,
     /// The newest of the turns that were all learned; 0 at the beginning.
     learned: u64,
-    /// How many records were read to find origins.
-    looked: Cell<u64>,
-    /// How many more records bisections may read in vain.
-    may_read_in_vain: Cell<u64>,
+}
+
+impl Known {
+    fn count(&self) -> usize {
+        self.requests.len() + self.roles.len() + self.names.len() + self.waits.len()
+    }
 }
 
 /// What asked, and in which turn; none if that turn cannot be found.
@@ -92,17 +109,26 @@ struct Asked {
 impl<'a> Origins<'a> {
     /// Begins with nothing.
     pub(crate) fn of(source: Source<'a>) -> Self {
+        Self::knowing(source, Known::default())
+    }
+
+    /// Begins with what is known of the branch.
+    pub(crate) fn knowing(source: Source<'a>, known: Known) -> Self {
         Self {
             source,
-            requests: BTreeMap::new(),
-            roles: BTreeMap::new(),
-            paths: None,
-            names: BTreeMap::new(),
-            waits: BTreeMap::new(),
-            has_read_beginning: false,
-            learned: 0,
+            known,
             looked: Cell::new(0),
             may_read_in_vain: Cell::new(READ_IN_VAIN_MAX),
+        }
+    }
+
+    /// Returns what a later question about the branch begins with: nothing if that is too much to
+    /// keep, or if some searches were given up, so that the next question searches again.
+    pub(crate) fn into_known(self) -> Known {
+        if self.known.count() > KEPT_MAX || self.may_read_in_vain.get() == 0 {
+            Known::default()
+        } else {
+            self.known
         }
     }
 
@@ -137,24 +163,24 @@ impl<'a> Origins<'a> {
             Action::Timer(timer) => (timer.request, Origin::Timer(timer.delay_ms)),
             Action::Read(read) => (read.request, Origin::Other),
             Action::SpawnActor(spawned) => {
-                self.roles.insert(spawned.actor, Some(spawned.role.clone()));
+                self.known.roles.insert(spawned.actor, Some(spawned.role.clone()));
                 return;
             }
             Action::Welcome(peer) => {
-                self.roles.insert(peer.actor, Some(peer.name.clone()));
+                self.known.roles.insert(peer.actor, Some(peer.name.clone()));
                 return;
             }
             Action::SpawnFiber(spawned) => {
-                self.names.insert(spawned.fiber, spawned.name.clone());
+                self.known.names.insert(spawned.fiber, spawned.name.clone());
                 return;
             }
             Action::Wait(wait) => {
-                self.waits.insert(wait.wait, Some((wait.fiber, at)));
+                self.known.waits.insert(wait.wait, Some((wait.fiber, at)));
                 return;
             }
             _ => return,
         };
-        self.requests.insert(request, Asked { origin, at: Some(at) });
+        self.known.requests.insert(request, Asked { origin, at: Some(at) });
     }
 
     /// Finds the origin of a request that a turn answers.
@@ -174,13 +200,13 @@ impl<'a> Origins<'a> {
     }
 
     fn asked(&mut self, request: RequestId, before: Sequence) -> Result<Asked, CommandError> {
-        let is_known = |known: &Self, number| known.requests.contains_key(&RequestId(number));
+        let is_known = |origins: &Self, number| origins.known.requests.contains_key(&RequestId(number));
         self.find(request.0, before, &request_of, is_known)?;
         let unknown = Asked {
             origin: Origin::Other,
             at: None,
         };
-        Ok(self.requests.entry(request).or_insert(unknown).clone())
+        Ok(self.known.requests.entry(request).or_insert(unknown).clone())
     }
 
     /// The role that the actor of a turn plays; none for the main program.
@@ -191,9 +217,9 @@ impl<'a> Origins<'a> {
         if actor == MAIN {
             return Ok(None);
         }
-        let is_known = |known: &Self, number| known.roles.contains_key(&ActorId(number));
+        let is_known = |origins: &Self, number| origins.known.roles.contains_key(&ActorId(number));
         self.find(actor.0, before, &actor_of, is_known)?;
-        Ok(self.roles.entry(actor).or_insert(None).clone())
+        Ok(self.known.roles.entry(actor).or_insert(None).clone())
     }
 
     /// The path of names of an actor, such as `main/worker 2`; the first question reads all records
@@ -202,11 +228,11 @@ impl<'a> Origins<'a> {
     /// # Errors
     /// If the journal cannot be read.
     pub(crate) fn path(&mut self, actor: ActorId) -> Result<&str, CommandError> {
-        let paths = match self.paths.take() {
+        let paths = match self.known.paths.take() {
             Some(paths) => paths,
             None => self.source.actor_paths()?,
         };
-        Ok(self.paths.insert(paths).path(actor))
+        Ok(self.known.paths.insert(paths).path(actor))
     }
 
     /// The name of the fiber that ran first in a turn, if it has one.
@@ -226,9 +252,9 @@ impl<'a> Origins<'a> {
             Some(resume.wait)
         });
         let Some(wait) = ended else { return Ok(None) };
-        let is_known = |known: &Self, number| known.waits.contains_key(&WaitId(number));
+        let is_known = |origins: &Self, number| origins.known.waits.contains_key(&WaitId(number));
         self.find(wait.0, at, &wait_of, is_known)?;
-        match *self.waits.entry(wait).or_insert(None) {
+        match *self.known.waits.entry(wait).or_insert(None) {
             Some((fiber, _)) => self.name(fiber, at),
             None => Ok(None),
         }
@@ -239,9 +265,9 @@ impl<'a> Origins<'a> {
     /// # Errors
     /// If the journal cannot be read.
     pub(crate) fn name(&mut self, fiber: FiberId, before: Sequence) -> Result<Option<String>, CommandError> {
-        let is_known = |known: &Self, number| known.names.contains_key(&FiberId(number));
+        let is_known = |origins: &Self, number| origins.known.names.contains_key(&FiberId(number));
         self.find(fiber.0, before, &fiber_of, is_known)?;
-        Ok(self.names.entry(fiber).or_insert(None).clone())
+        Ok(self.known.names.entry(fiber).or_insert(None).clone())
     }
 
     /// Finds the turn in which a wait began.
@@ -250,7 +276,7 @@ impl<'a> Origins<'a> {
     /// If the journal cannot be read.
     pub(crate) fn waits_since(&mut self, wait: WaitId, before: Sequence) -> Result<Option<Sequence>, CommandError> {
         self.learn_all(before)?;
-        if let Some(Some((_, at))) = self.waits.get(&wait) {
+        if let Some(Some((_, at))) = self.known.waits.get(&wait) {
             return Ok(Some(*at));
         }
         Ok(self.drawer(wait.0, before, &wait_of)?.map(|(at, _)| at))
@@ -269,7 +295,7 @@ impl<'a> Origins<'a> {
         }
         self.learn_beginning(before)?;
         self.learn_all(before)?;
-        if is_known(self, number) || before.number() <= self.learned {
+        if is_known(self, number) || before.number() <= self.known.learned {
             return Ok(());
         }
         if let Some((at, turn)) = self.drawer(number, before, kind)? {
@@ -280,7 +306,7 @@ impl<'a> Origins<'a> {
 
     /// Learns from the first turns, once.
     fn learn_beginning(&mut self, before: Sequence) -> Result<(), CommandError> {
-        if std::mem::replace(&mut self.has_read_beginning, true) {
+        if std::mem::replace(&mut self.known.has_read_beginning, true) {
             return Ok(());
         }
         let mut turns = Vec::new();
@@ -296,11 +322,11 @@ impl<'a> Origins<'a> {
 
     /// Learns from all turns up to one, if the bisections have read as many records already.
     fn learn_all(&mut self, before: Sequence) -> Result<(), CommandError> {
-        let left = before.number().saturating_sub(self.learned);
+        let left = before.number().saturating_sub(self.known.learned);
         if left == 0 || before.number() > LEARNED_MAX || self.looked.get() < left {
             return Ok(());
         }
-        for first in (self.learned + 1..=before.number()).step_by(LEARNED_AT_ONCE) {
+        for first in (self.known.learned + 1..=before.number()).step_by(LEARNED_AT_ONCE) {
             let mut turns = Vec::new();
             let last = before.number().min(first + LEARNED_AT_ONCE as u64 - 1);
             self.look(first..=last, &mut |at, turn| {
@@ -311,7 +337,7 @@ impl<'a> Origins<'a> {
                 self.learn(turn, *at);
             }
         }
-        self.learned = before.number();
+        self.known.learned = before.number();
         self.looked.set(0);
         Ok(())
     }

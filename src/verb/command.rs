@@ -240,9 +240,10 @@ impl Printing {
         };
         let mut left = request.limit.map(std::num::NonZeroUsize::get);
         let mut drawing = Drawing::new(self.view);
+        let mut kept = super::log::Kept::default();
         let mut is_first = true;
         loop {
-            let report = super::log::perform(project, &request)?;
+            let report = super::log::page(project, &request, &mut kept)?;
             let terminal = project.stage()?;
             if self.is_json {
                 for turn in report.turns.iter().filter_map(|turn| turn.whole.as_ref()) {

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a report is a page: at most 256 turns, and few bytes of whole records; `more` of one
 //! report is `before` of the next request. The cost follows the page, but for what a filter has to
-//! look through.
+//! look through, which lies between the turns that it names.
 //! It does not draw; `log/line.rs` does. Read next: `log/filter.rs`.
 
 mod filter;
@@ -10,7 +10,7 @@ mod form;
 pub(crate) mod line;
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use duet_journal::store::Opener;
@@ -27,7 +27,7 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::following::Following;
 use crate::journal::{Place, read_address};
-use crate::origins::{Origin, Origins};
+use crate::origins::{Known, Origin, Origins};
 use crate::turn;
 use crate::turn::json::{CauseForm, TurnForm, json_cause, json_of};
 use crate::turn::line::{Piece, did, heard};
@@ -157,6 +157,19 @@ const WHOLE_BYTES_MAX: usize = 4 << 20;
 /// # Errors
 /// If there is no such place, an option is wrong, or the journal cannot be read.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
+    page(project, request, &mut Kept::default())
+}
+
+/// What the pages of one log know together: the origins of each branch, by its newest record. A
+/// branch that has moved on between two pages is searched anew.
+#[derive(Default)]
+pub(crate) struct Kept(BTreeMap<RecordHash, Known>);
+
+/// As [`perform`], for one of several pages.
+///
+/// # Errors
+/// As [`perform`].
+pub(crate) fn page(project: &mut Project, request: &Request, kept: &mut Kept) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let filter = Filter::read(request, &look, &place)?;
@@ -164,10 +177,14 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let lines = lines(&place, &heads, request)?;
     let mut history = History {
         look: &look,
-        ends: lines.iter().map(|line| line.at().number() + 1).collect(),
+        ends: lines.iter().map(|line| filter.end(line.at())).collect(),
+        first: filter.first(),
         origins: lines
             .iter()
-            .map(|line| filter.origins(line.source(look.store)))
+            .map(|line| {
+                let known = kept.0.remove(&line.head.hash).unwrap_or_default();
+                filter.origins(line.source(look.store), known)
+            })
             .collect(),
         lines: &lines,
         heads: &heads,
@@ -188,6 +205,10 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     {
         look.go_on()?;
         more = page.take(portion, &mut history, (&filter, request.is_whole))?;
+    }
+    let origins = std::mem::take(&mut history.origins).into_iter();
+    for (line, origins) in lines.iter().zip(origins) {
+        kept.0.insert(line.head.hash, origins.into_known());
     }
     Ok(Report {
         name: place.name(),
@@ -221,6 +242,8 @@ struct History<'a> {
     origins: Vec<Origins<'a>>,
     /// The number after that of the newest turn that is still to be read, by branch.
     ends: Vec<u64>,
+    /// The number of the oldest turn that is wanted.
+    first: u64,
 }
 
 /// A record, where it stands, and when it became durable.
@@ -235,10 +258,10 @@ impl History<'_> {
     /// branch that is meant comes first, so that its column is the leftmost. A turn that several
     /// branches lead to belongs to the first of them, and ends the reading of the others.
     fn portion(&mut self, count: u64) -> Result<Option<Vec<Found>>, CommandError> {
-        let Some(end) = self.ends.iter().copied().max().filter(|end| *end > 0) else {
+        let Some(end) = self.ends.iter().copied().max().filter(|end| *end > self.first) else {
             return Ok(None);
         };
-        let start = end.saturating_sub(count);
+        let start = end.saturating_sub(count).max(self.first);
         let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
         let (mut found, mut seen): (Vec<Found>, BTreeSet<RecordHash>) = (Vec::new(), BTreeSet::new());
         for (line, place) in self.lines.iter().enumerate() {
@@ -549,6 +572,7 @@ impl Trail {
             heads: &[],
             origins: vec![Origins::of(self.place.source(look.store))],
             ends: Vec::new(),
+            first: 0,
         };
         let Some(records) = records else { return Ok(None) };
         let mut turns = Vec::new();

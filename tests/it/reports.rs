@@ -109,6 +109,42 @@ fn the_log_is_filtered_by_results_tools_and_texts() {
 }
 
 #[test]
+fn the_log_between_two_turns_is_that_part_of_the_log() {
+    let program = "(import (scheme base) (duet base) (duet dataspace))
+(define (adder number) (on-message (add $n) (message! (record 'sum (+ number n)))))
+(register-entity! 'adder adder)
+(spawn-entity! 'adder :config 1)
+(let loop ((n 0))
+  (when (< n 300)
+    (message! (record 'add n))
+    (yield)
+    (loop (+ n 1))))";
+    let desk = Desk::new(&[("p.scm", program)]);
+    assert_eq!(desk.duet("run p.scm").code, 0);
+    let words = |line: &str| -> Vec<String> { line.split_whitespace().map(str::to_owned).collect() };
+    let lines = |filter: &str| -> Vec<Vec<String>> {
+        let log = desk.duet(&format!("log p --wide -v {filter}"));
+        log.output.lines().map(words).collect()
+    };
+    let whole = lines("");
+    assert!(whole.len() > 500, "{}", whole.len());
+    // The actor has its role on every page.
+    let of_adder = whole.iter().filter(|line| line.iter().any(|word| word == "adder"));
+    assert!(of_adder.count() > 250, "{whole:?}");
+    let number = |line: &[String]| -> u64 { line[1].parse().unwrap() };
+    for (since, until) in [(0, 3), (40, 480), (300, 300)] {
+        let part = whole.iter().filter(|line| (since..=until).contains(&number(line)));
+        let listed = lines(&format!("--since {since} --until {until}"));
+        assert!(part.eq(&listed), "{since} to {until}: {listed:?}");
+    }
+    let limited = lines("--since 40 --until 480 --limit 300");
+    assert_eq!(
+        (limited.len(), number(&limited[0]), number(&limited[299])),
+        (300, 480, 181)
+    );
+}
+
+#[test]
 fn json_has_members_all_the_way_down() {
     let desk = commands();
     let turn = parsed(&desk, "show jobs@3");

@@ -13,7 +13,7 @@ use duet_runtime::state::event::Event;
 use super::Request;
 use crate::error::CommandError;
 use crate::journal::Place;
-use crate::origins::{Origin, Origins};
+use crate::origins::{Known, Origin, Origins};
 use crate::query::Query;
 use crate::turn;
 use crate::turn::line::{self, did, heard, tells_of_failure};
@@ -65,6 +65,16 @@ impl Filter {
         self.concerns_turns() || self.since.is_some() || self.until.is_some()
     }
 
+    /// The number of the oldest turn that may be listed.
+    pub(super) fn first(&self) -> u64 {
+        self.since.map_or(0, Sequence::number)
+    }
+
+    /// The number after that of the newest turn of a branch that may be listed.
+    pub(super) fn end(&self, head: Sequence) -> u64 {
+        self.until.map_or(head, |until| until.min(head)).number() + 1
+    }
+
     fn concerns_turns(&self) -> bool {
         self.actor.is_some()
             || self.kind.is_some()
@@ -104,8 +114,8 @@ impl Filter {
     }
 
     /// The origins that the filter looks at: whoever asks for one actor or one tool wants them all.
-    pub(super) fn origins<'a>(&self, source: Source<'a>) -> Origins<'a> {
-        let origins = Origins::of(source);
+    pub(super) fn origins<'a>(&self, source: Source<'a>, known: Known) -> Origins<'a> {
+        let origins = Origins::knowing(source, known);
         if self.actor.is_some() || self.tool.is_some() {
             origins.thorough()
         } else {
