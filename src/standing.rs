@@ -23,7 +23,7 @@ use crate::error::CommandError;
 use crate::exchange::{self, Usage};
 use crate::journal::{Journal, Place};
 use crate::origins::{Origin, Origins};
-use crate::records::{hash_at, turns};
+use crate::records::{Records, hash_at};
 use crate::verb::waits::{Waiting, waits};
 use crate::{session, turn};
 
@@ -221,9 +221,15 @@ impl<'a> Standings<'a> {
         }
         let mut origins = Origins::of(place.source(store));
         let range = (first, place.head.sequence);
-        for (turn, number) in turns(store, (&place.run, &place.branch), range).zip(first.number().max(1)..) {
-            let turn = turn?;
-            let at = Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()))?;
+        for record in Records::oldest_first(store, (&place.run, &place.branch), range) {
+            let record = record?;
+            if !may_concern_models(record.body_view().as_bytes()) {
+                continue;
+            }
+            let Body::Turn(turn) = turn::body(&record)? else {
+                continue;
+            };
+            let at = record.header().sequence;
             origins.learn(&turn, at);
             for event in &turn.events {
                 if let Event::Answered {
@@ -248,6 +254,13 @@ impl<'a> Standings<'a> {
                 .and_then(|mut file| file.write_all(self.found.as_bytes()));
         }
     }
+}
+
+/// Whether a turn may call a language model or receive an answer, by the bytes of its body, which
+/// has names as they are spelled: decoding every turn of a long run takes as long as reading it.
+fn may_concern_models(body: &[u8]) -> bool {
+    let has = |name: &[u8]| body.windows(name.len()).any(|part| part == name);
+    has(b"answered") || has(exchange::TOOL.as_bytes())
 }
 
 impl Known {

@@ -1,12 +1,14 @@
 //! `facts`: the assertions that hold at a turn, with their actors.
 //!
-//! INVARIANT: the facts are those of the restored run; nothing outside is executed.
-//! Read next: `waits.rs`.
+//! INVARIANT: the facts are those of the restored run; nothing is executed, and no actor's memory
+//! is read.
+//! Read next: `../../runtime/src/history/shadow.rs`.
 
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::gate::payload::as_json as value_as_json;
+use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::identity::{FacetId, Handle};
 use duet_runtime::record::{Body, TurnRecord};
 use preserves::{IOValue, ValueImpl};
@@ -28,10 +30,10 @@ use crate::value_text::shown;
 /// Lists the assertions that hold at a turn.
 ///
 /// One line is one assertion: its handle, the actor that makes it, and the value as Preserves text.
-/// Duet restores the run as it was after the turn and executes nothing outside. With a pattern it
-/// lists only matching facts: a pattern is a value in which `_` matches anything, or a label alone.
-/// Actors also assert which facts they observe; `--all` lists these assertions too, and so does a
-/// pattern that they match.
+/// Duet takes them from the journal and executes nothing. With a pattern it lists only matching
+/// facts: a pattern is a value in which `_` matches anything, or a label alone. Actors also assert
+/// which facts they observe; `--all` lists these assertions too, and so does a pattern that they
+/// match.
 ///
 ///   duet facts review@12
 ///   duet facts @-1 '<greeted _>'
@@ -99,8 +101,9 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let query = request.pattern.as_deref().map(Query::read).transpose()?;
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let run = session::restore(look.store, &place)?;
-    let state = run.state();
+    // The records have the facts; the memory of the actors may be much.
+    let shadow = Shadow::at(&place.source(look.store), place.at())?;
+    let state = shadow.state();
     let is_sought = |value: &IOValue| query.as_ref().is_none_or(|query| query.finds(value));
     let (mut facts, mut observers) = (Vec::new(), 0);
     for (handle, held) in state.held.iter() {

@@ -148,6 +148,11 @@ impl Shadow {
         self.state.dataspace.facts().into_iter().map(|(fact, _)| fact).collect()
     }
 
+    /// Returns the state, whose facts, roles and end are those of the run.
+    pub fn state(&self) -> &RunState {
+        &self.state
+    }
+
     /// Returns the changed texts that the run has taken on, the oldest first.
     pub fn patches(&self) -> &[Patched] {
         &self.state.patches
