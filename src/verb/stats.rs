@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::{BlobHash, Record, RecordHash, RunId, Sequence, Store};
-use duet_runtime::record::{Body, payload_bytes};
-use duet_runtime::state::event::Cause;
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::record::{Body, TurnRecord, payload_bytes};
+use duet_runtime::state::event::{Cause, Event};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,15 +18,18 @@ use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::origins::{Origin, Origins};
 use crate::records::Records;
 use crate::turn;
+use crate::turn::line::is_failure;
 
 /// Counts the turns, actions and bytes of a run's history.
 ///
 /// Duet counts turns, inputs, actions and failures on all branches of a run, each shared turn once,
-/// and the bytes of records, of their parts, of snapshots and of other blobs, each blob once. A
-/// large record is stored in parts that other records share. The payload of a turn is what its
-/// record has of events and actions; the rest is who, why, verdicts and hashes.
+/// the calls of each tool and those that failed, and the bytes of records, of their parts, of
+/// snapshots and of other blobs, each blob once. A large record is stored in parts that other
+/// records share. The payload of a turn is what its record has of events and actions; the rest is
+/// who, why, verdicts and hashes.
 ///
 ///   duet stats review --json
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
@@ -58,6 +62,15 @@ struct Counts {
     refused: usize,
     fuel: u64,
     actions: BTreeMap<&'static str, u64>,
+    tools: BTreeMap<String, Calls>,
+}
+
+/// The calls of a tool.
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+struct Calls {
+    calls: u64,
+    /// The calls whose answers tell of a failure, of the tool or of the program that it ran.
+    failed: u64,
 }
 
 /// The counts of a run.
@@ -84,6 +97,8 @@ pub(crate) struct Form {
     fuel: u64,
     /// The actions by their kinds.
     actions: BTreeMap<String, u64>,
+    /// The calls by the names of their tools.
+    tools: BTreeMap<String, Calls>,
     record_bytes: usize,
     /// The parts of large records.
     parts: u64,
@@ -140,6 +155,7 @@ impl Report {
             refused: counts.refused,
             fuel: counts.fuel,
             actions: counts.actions.iter().map(named).collect(),
+            tools: counts.tools.clone(),
             record_bytes: counts.record_bytes,
             parts: counts.parts,
             part_bytes: counts.part_bytes,
@@ -159,7 +175,8 @@ impl Report {
             "{}: {} branches\n  \
                turns      {turns}, {} of them from inputs, {} failed\n  \
                refused    {} attempts\n  \
-               fuel       {}\n  \
+               fuel       {}\n\
+             {}  \
                records    {stored_bytes} bytes, {each} each; those of turns {:.2} times their payload\n  \
                parts      {}, {} bytes of those of large records\n  \
                snapshots  {}, {} bytes, {} % of the records\n  \
@@ -170,6 +187,7 @@ impl Report {
             counts.failures,
             counts.refused,
             counts.fuel,
+            counts.tools_text(),
             counts.turn_bytes as f64 / counts.payload_bytes.max(1) as f64,
             counts.parts,
             counts.part_bytes,
@@ -189,6 +207,15 @@ impl Report {
 }
 
 impl Counts {
+    /// The calls of each tool, a line each.
+    fn tools_text(&self) -> String {
+        let width = self.tools.keys().map(|tool| tool.chars().count()).max().unwrap_or(0);
+        let line = |(tool, Calls { calls, failed }): (&String, &Calls)| {
+            format!("  tool       {tool:<width$}  {calls} calls, {failed} failed\n")
+        };
+        self.tools.iter().map(line).collect()
+    }
+
     /// Counts the blobs of a record that were not counted before.
     fn add_blobs(&mut self, store: &dyn Store, record: &Record) -> Result<(), CommandError> {
         for part in record.parts() {
@@ -213,6 +240,8 @@ impl Counts {
 
     /// Counts a branch from its head back to the first turn that was counted before.
     fn branch(&mut self, store: &dyn Store, place: &Place) -> Result<(), CommandError> {
+        // Answers that tell of failures, with the turns in which they came.
+        let mut failed: BTreeMap<RequestId, Sequence> = BTreeMap::new();
         for record in Records::newest_first(store, place) {
             let record = record?;
             if !self.seen.insert(record.hash()) {
@@ -233,8 +262,32 @@ impl Counts {
                     *self.actions.entry(action.name()).or_default() += 1;
                 }
                 self.refused += turn.attempts.len();
+                self.count_calls(&turn, record.header().sequence, &mut failed);
+            }
+        }
+        // Their calls are in turns that this branch shares with one that was counted before.
+        let mut origins = Origins::of(place.source(store)).thorough();
+        for (request, at) in failed {
+            if let Origin::Tool(tool, _) = origins.request(request, at)? {
+                self.tools.entry(tool).or_default().failed += 1;
             }
         }
         Ok(())
+    }
+
+    /// Counts the calls of a turn, whose answers came in turns that were counted before.
+    fn count_calls(&mut self, turn: &TurnRecord, at: Sequence, failed: &mut BTreeMap<RequestId, Sequence>) {
+        for call in turn.calls() {
+            let calls = self.tools.entry(call.tool.clone()).or_default();
+            calls.calls += 1;
+            calls.failed += u64::from(failed.remove(&call.request).is_some());
+        }
+        for event in &turn.events {
+            if let Event::Answered { request, outcome } = event
+                && is_failure(outcome)
+            {
+                failed.insert(*request, at);
+            }
+        }
     }
 }

@@ -59,7 +59,8 @@ use value::Values;
 /// turn that caused the one above, down to an input of a person or the start of the run. A tool's
 /// result leads back to the turn that called the tool. Duet counts turns in which a fiber only
 /// continued, and leaves them out, and shows the newest 20 of the others, and at most as many
-/// values; `--all` shows more, at most 10000. `--json` has the same turns whole.
+/// values; `--limit` shows another number of both, and `--all` shows 10000. Without `--all`, it
+/// stops after 100000 turns that only continued. `--json` has the same turns whole.
 ///
 /// With `--output`, `--call` or `--variable` the pattern is left out. `--output N` means the N-th
 /// line that the program displayed, counted from 1; `--call N` the N-th call of a tool in the turn
@@ -98,8 +99,11 @@ pub(crate) struct Request {
     /// Looks only at this fiber.
     #[arg(long, value_name = "NUMBER", requires = "variable")]
     fiber: Option<u64>,
+    /// Shows at most this many turns, the newest, and at most as many values.
+    #[arg(long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
     /// Shows more than the newest turns.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "limit")]
     all: bool,
 }
 
@@ -137,6 +141,10 @@ struct Shown {
 const SHOWN_MAX: usize = 20;
 const ALL_MAX: usize = 10_000;
 
+/// The maximum number of turns of a chain that only went on and are passed over, unless all are
+/// wanted: a run may have taken any number of them.
+const PASSED_MAX: u64 = 100_000;
+
 /// Finds the turns that led to a fact or a line.
 ///
 /// # Errors
@@ -144,6 +152,7 @@ const ALL_MAX: usize = 10_000;
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let most = if request.all { ALL_MAX } else { SHOWN_MAX };
+    let most = request.limit.map_or(most, |limit| limit.get().min(ALL_MAX));
     if let Some(number) = request.output {
         return of_output(&look, request, number, most);
     }
@@ -358,7 +367,7 @@ impl Report {
     fn lead(&mut self, look: &Look<'_>, from: Sequence, most: usize) -> Result<(), CommandError> {
         let source = self.place.source(look.store);
         let mut origins = Origins::of(self.place.source(look.store));
-        let (mut skipped, mut last) = (0, None);
+        let (mut skipped, mut last, mut passed) = (0, None, 0);
         for link in links(&source, from) {
             look.go_on()?;
             let link = link?;
@@ -368,7 +377,12 @@ impl Report {
             }
             if !self.told.is_empty() && is_going_on(&link) {
                 skipped += 1;
+                passed += 1;
                 last = Some(link);
+                if passed == PASSED_MAX && most < ALL_MAX {
+                    self.is_cut = true;
+                    break;
+                }
                 continue;
             }
             last = None;
@@ -379,7 +393,7 @@ impl Report {
             });
         }
         if let Some(link) = last {
-            // The report has the end of a chain, whatever it is.
+            // The report has the end of a chain, or the last turn that was looked at.
             self.told.push(Shown {
                 words: told(&link, &mut origins)?,
                 link,

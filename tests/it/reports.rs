@@ -145,6 +145,18 @@ fn the_log_between_two_turns_is_that_part_of_the_log() {
 }
 
 #[test]
+fn the_calls_of_each_tool_and_their_failures_are_counted() {
+    let desk = commands();
+    let stats = desk.duet("stats jobs").output;
+    assert!(stats.contains("tool       process/run  3 calls, 2 failed\n"), "{stats}");
+    let tools = json!({ "process/run": { "calls": 3, "failed": 2 } });
+    assert_eq!(parsed(&desk, "stats jobs")["tools"], tools);
+    // Another branch shares the calls, and some of their answers.
+    assert_eq!(desk.duet("fork jobs@2 early").code, 0);
+    assert_eq!(parsed(&desk, "stats jobs")["tools"], tools);
+}
+
+#[test]
 fn json_has_members_all_the_way_down() {
     let desk = commands();
     let turn = parsed(&desk, "show jobs@3");

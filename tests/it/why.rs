@@ -339,3 +339,26 @@ fn duet_says_where_it_stopped() {
         "{told:?}"
     );
 }
+
+#[test]
+fn only_as_many_turns_as_wanted_are_shown() {
+    let desk = check(
+        "(sleep 1)
+(define a (string-length \"abc\"))
+(sleep 1)
+(display (+ a 4))
+(newline)",
+        "why --output 1 p --limit 1",
+        &["  7 ← (+ a 4) at p.scm:5"],
+    );
+    let turns = |question: &str| -> Vec<u64> {
+        let why: Value = serde_json::from_str(&desk.duet(question).output).unwrap();
+        let chain = why["chain"].as_array().unwrap().iter();
+        chain.map(|link| link["turn"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(turns("why --output 1 p --json"), [3, 2, 1]);
+    assert_eq!(turns("why --output 1 p --limit 2 --json"), [3, 2]);
+    let told = desk.duet("why --output 1 p --limit 2");
+    assert!(told.errors.contains("older turns are left out"), "{told:?}");
+    assert_eq!(desk.duet("why --output 1 p --limit 2 --all").code, 2);
+}
