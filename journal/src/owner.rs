@@ -13,6 +13,7 @@
 use std::fmt;
 use std::fs;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 /// How long an owner on another host may be silent before others take it for dead, in milliseconds.
 pub const LEASE_MS: u64 = 60_000;
@@ -173,8 +174,10 @@ fn look(process: u32) -> Option<ProcessStatus> {
 }
 
 /// Names the boot of the machine and the space in which a process number means something. Empty
-/// where the system hides processes, because a hidden one would look dead.
+/// where the system hides processes, because a hidden one would look dead. Neither changes while
+/// this process lives, and each look for runs that can go on asks for hundreds of owners.
 fn host() -> String {
+    static HOST: OnceLock<String> = OnceLock::new();
     let named = || {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let space = fs::read_link("/proc/self/ns/pid").ok()?;
@@ -182,7 +185,7 @@ fn host() -> String {
         let both = format!("{} {}", boot.trim(), space.display());
         Some(blake3::hash(both.as_bytes()).to_hex()[..16].to_owned())
     };
-    named().unwrap_or_default()
+    HOST.get_or_init(|| named().unwrap_or_default()).clone()
 }
 
 #[cfg(test)]

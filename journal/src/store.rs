@@ -378,6 +378,25 @@ pub trait Store: Send {
     /// [`StoreError::NoSuchRecord`], [`StoreError::ChecksumMismatch`].
     fn record(&self, hash: &RecordHash) -> Result<Record, StoreError>;
 
+    /// Reads what it takes to open a branch, if that saves round trips: until this store writes,
+    /// questions about the branch and its run may be answered by what was there then. A claim that
+    /// comes next is of that state, or forgets it.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); nothing happens if there is no such branch.
+    fn read_ahead(&mut self, _run: &RunId, _branch: &BranchName) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Reads blobs that the caller is about to read, if that saves round trips; those that are not
+    /// there are left out.
+    ///
+    /// # Errors
+    /// [`StoreError::ChecksumMismatch`]; a failure of the medium.
+    fn read_blobs_ahead(&self, _hashes: &[BlobHash]) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Reads a blob.
     ///
     /// # Errors

@@ -48,19 +48,23 @@ BEGIN
     IF EXISTS (SELECT FROM duet_schema.records WHERE hash = ANY (record_hashes)) THEN
         RETURN 'known';
     END IF;
-    IF EXISTS (
-        SELECT FROM unnest(blobs_needed) AS needed (hash)
-        WHERE NOT EXISTS (SELECT FROM duet_schema.blobs WHERE blobs.hash = needed.hash)
-    ) THEN
-        RETURN 'blob';
+    -- Conditions without a query are cheap, and mostly there is nothing to look for.
+    IF cardinality(blobs_needed) > 0 THEN
+        IF EXISTS (
+            SELECT FROM unnest(blobs_needed) AS needed (hash)
+            WHERE NOT EXISTS (SELECT FROM duet_schema.blobs WHERE blobs.hash = needed.hash)
+        ) THEN
+            RETURN 'blob';
+        END IF;
     END IF;
-
-    IF cardinality(taken_letters) <> (
-        SELECT count(*) FROM unnest(taken_runs, taken_letters) AS taken (run, letter)
-        JOIN duet_schema.inbox AS found ON found.run = taken.run AND found.letter = taken.letter
-        WHERE found.reply IS NULL
-    ) THEN
-        RETURN 'letter';
+    IF cardinality(taken_letters) > 0 THEN
+        IF cardinality(taken_letters) <> (
+            SELECT count(*) FROM unnest(taken_runs, taken_letters) AS taken (run, letter)
+            JOIN duet_schema.inbox AS found ON found.run = taken.run AND found.letter = taken.letter
+            WHERE found.reply IS NULL
+        ) THEN
+            RETURN 'letter';
+        END IF;
     END IF;
 
     IF cardinality(blob_hashes) > 0 THEN

@@ -18,6 +18,7 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
+use crate::blobs::Blobs;
 use crate::failure::Failure;
 
 /// The schema of a journal whose address names none.
@@ -37,6 +38,7 @@ pub struct Address {
     schema: String,
     /// A file with the certificates to trust besides those that browsers trust.
     roots: Option<PathBuf>,
+    pub(crate) blobs: Blobs,
 }
 
 impl Address {
@@ -158,7 +160,12 @@ impl FromStr for Address {
             config.application_name("duet");
         }
         config.keepalives_idle(SILENT_MAX).tcp_user_timeout(SILENT_MAX);
-        Ok(Self { config, schema, roots })
+        Ok(Self {
+            config,
+            schema,
+            roots,
+            blobs: Blobs::default(),
+        })
     }
 }
 

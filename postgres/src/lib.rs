@@ -8,11 +8,13 @@
 //! order in which they stand here.
 
 mod failure;
+mod blobs;
 mod address;
 mod link;
 mod schema;
 mod row;
 mod plan;
+mod ahead;
 mod writing;
 mod reading;
 mod standby;
@@ -20,6 +22,7 @@ mod standby;
 pub use address::Address;
 pub use failure::Failure;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -30,9 +33,14 @@ use duet_journal::{
     Ready, Record, RecordHash, Removal, RunId, Sequence, Store, StoreError, Taken,
 };
 
+use crate::ahead::Ahead;
+use crate::blobs::{BLOB_BYTES_MAX, Blobs};
 use crate::link::{Link, Value};
-use crate::plan::{Known, Step};
+use crate::plan::{Known, Line, Step, SureClaim};
 use crate::row::{check_note, column};
+
+/// The maximum number of blobs that are read ahead: most are a page of a heap.
+const BLOBS_AHEAD_MAX: usize = 512;
 
 /// A store in one schema of a PostgreSQL database.
 pub struct PostgresStore {
@@ -41,6 +49,15 @@ pub struct PostgresStore {
     only_reads: bool,
     /// What the writer knows of what it writes on; the server compares it.
     known: Known,
+    /// The rows that were read ahead, until this connection writes.
+    ahead: Option<Ahead>,
+    /// The branch that had no letters when it was read ahead, until somebody asks: later there may
+    /// be some.
+    letterless: RefCell<Option<Line>>,
+    /// The blobs that were read through this address.
+    blobs: Blobs,
+    /// The claim under which this connection last wrote.
+    sure: Option<SureClaim>,
     /// Whether a commit failed, so that it is unknown what is durable.
     is_in_doubt: bool,
 }
@@ -91,6 +108,10 @@ impl PostgresStore {
             schema,
             only_reads,
             known: Known::default(),
+            ahead: None,
+            letterless: RefCell::default(),
+            blobs: address.blobs.clone(),
+            sure: None,
             is_in_doubt: false,
         })
     }
@@ -107,15 +128,26 @@ impl Store for PostgresStore {
     }
 
     fn claimed(&self, run: &RunId) -> Result<Option<Claim>, StoreError> {
-        Ok(self.run_row(run)?.map(|row| row.claim()))
+        let row = match self.ahead_of(run) {
+            Some(ahead) => Some(ahead.run.clone()),
+            None => self.run_row(run)?,
+        };
+        Ok(row.map(|row| row.claim()))
     }
 
     fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
+        if self.sure.as_ref().is_some_and(|sure| sure.is_of(run, epoch)) {
+            return Ok(());
+        }
         self.require_epoch(run, epoch).map(drop)
     }
 
     fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
         self.describe_owner(run, epoch, owner)
+    }
+
+    fn read_ahead(&mut self, run: &RunId, branch: &BranchName) -> Result<(), StoreError> {
+        self.look_ahead(run, branch)
     }
 
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
@@ -237,10 +269,35 @@ impl Store for PostgresStore {
     }
 
     fn blob(&self, hash: &BlobHash) -> Result<Vec<u8>, StoreError> {
+        if let Some(bytes) = self.blobs.find(hash) {
+            return Ok(bytes);
+        }
         let sql = "SELECT bytes FROM duet_schema.blobs WHERE hash = $1";
         let rows = self.read_rows(sql, vec![Value::Bytes(hash.as_bytes().to_vec())], "reading a blob")?;
         let row = rows.first().ok_or(StoreError::NoSuchBlob { hash: *hash })?;
-        checked_blob(*hash, column(row, 0)?)
+        let bytes = checked_blob(*hash, column(row, 0)?)?;
+        self.blobs.keep(*hash, &bytes);
+        Ok(bytes)
+    }
+
+    fn read_blobs_ahead(&self, hashes: &[BlobHash]) -> Result<(), StoreError> {
+        let mut missing = self.blobs.missing(hashes);
+        if missing.len() < 2 {
+            return Ok(());
+        }
+        missing.truncate(BLOBS_AHEAD_MAX);
+        let names = missing.iter().map(|hash| hash.as_bytes().to_vec()).collect();
+        let sql = format!(
+            "SELECT hash, bytes FROM duet_schema.blobs
+             WHERE hash = ANY ($1) AND octet_length(bytes) <= {BLOB_BYTES_MAX}"
+        );
+        for row in &self.read_rows(&sql, vec![Value::ByteStrings(names)], "reading blobs")? {
+            if let Some(hash) = BlobHash::from_slice(column(row, 0)?) {
+                let bytes = checked_blob(hash, column(row, 1)?)?;
+                self.blobs.keep(hash, &bytes);
+            }
+        }
+        Ok(())
     }
 
     fn has_blob(&self, hash: &BlobHash) -> Result<bool, StoreError> {
@@ -250,6 +307,9 @@ impl Store for PostgresStore {
     }
 
     fn note(&self, run: &RunId) -> Result<Option<Vec<u8>>, StoreError> {
+        if let Some(ahead) = self.ahead_of(run) {
+            return Ok(ahead.note());
+        }
         let sql = "SELECT note, seal FROM duet_schema.notes WHERE run = $1";
         let rows = self.read_rows(sql, vec![Value::Text(run.to_string())], "reading a note")?;
         let Some(row) = rows.first() else { return Ok(None) };

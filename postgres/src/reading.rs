@@ -16,7 +16,7 @@ use tokio_postgres::Row;
 use crate::PostgresStore;
 use crate::link::Value;
 use crate::plan::{Known, Standing, Step};
-use crate::row::{BROKEN, HeadRow, RecordRow, RunRow, column};
+use crate::row::{BROKEN, HeadRow, RecordRow, RunRow, StoredRecord, column};
 
 /// The columns of a head's row.
 const HEAD: &str = "h.run, h.branch, h.sequence, h.record, h.hash, h.seal";
@@ -75,6 +75,9 @@ impl PostgresStore {
     }
 
     pub(crate) fn head_row(&self, run: &RunId, branch: &BranchName) -> Result<Option<HeadRow>, StoreError> {
+        if let Some(ahead) = self.ahead_on(run, branch) {
+            return Ok(Some(ahead.head.clone()));
+        }
         let sql = format!("SELECT {HEAD} FROM duet_schema.heads AS h WHERE h.run = $1 AND h.branch = $2");
         let values = vec![Value::Text(run.to_string()), Value::Text(branch.to_string())];
         let rows = self.read_rows(&sql, values, "reading a head")?;
@@ -152,26 +155,56 @@ impl PostgresStore {
         Ok(known)
     }
 
-    /// Reads the rows of a branch at positions, oldest first, as far as they exist; `more` columns
-    /// follow those of the row.
-    fn range_rows(&self, head: &HeadRow, range: &Range<u64>, more: &str) -> Result<Vec<(RecordRow, Row)>, StoreError> {
+    /// Reads the rows of a branch at positions, oldest first, as far as they exist; from a position
+    /// on with their bytes.
+    fn range_rows(
+        &self,
+        head: &HeadRow,
+        range: &Range<u64>,
+        bytes_from: Option<u64>,
+    ) -> Result<Vec<StoredRecord>, StoreError> {
         if range.is_empty() {
             return Ok(Vec::new());
         }
+        let ahead = self.ahead_on(&head.run, &head.head.branch);
+        let ahead = ahead
+            .filter(|ahead| ahead.head == *head)
+            .and_then(|ahead| ahead.at(range));
+        let rows = match ahead {
+            Some(rows) => rows,
+            None => self.read_range(head, range, bytes_from)?,
+        };
+        let is_whole = rows.iter().map(|record| record.row.sequence.number()).eq(range.clone());
+        let follows = rows
+            .windows(2)
+            .all(|pair| pair[1].row.parent == Some(pair[0].row.number));
+        if is_whole && follows { Ok(rows) } else { Err(BROKEN) }
+    }
+
+    fn read_range(
+        &self,
+        head: &HeadRow,
+        range: &Range<u64>,
+        bytes_from: Option<u64>,
+    ) -> Result<Vec<StoredRecord>, StoreError> {
         let values = vec![
             Value::Text(head.run.to_string()),
             Value::Integer(head.record),
             Value::Integer(range.start.cast_signed()),
             Value::Integer((range.end - 1).cast_signed()),
         ];
-        let rows = self.read_rows(&RANGE.replace("COLUMNS", more), values, "reading records")?;
-        let rows: Vec<(RecordRow, Row)> = rows
-            .into_iter()
-            .map(|row| Ok((RecordRow::read(&row)?, row)))
-            .collect::<Result<_, StoreError>>()?;
-        let is_whole = rows.iter().map(|(row, _)| row.sequence.number()).eq(range.clone());
-        let follows = rows.windows(2).all(|pair| pair[1].0.parent == Some(pair[0].0.number));
-        if is_whole && follows { Ok(rows) } else { Err(BROKEN) }
+        let bytes = bytes_from.map_or_else(String::new, |from| {
+            format!(", CASE WHEN r.sequence >= {from} THEN r.bytes END")
+        });
+        let rows = self.read_rows(&RANGE.replace("COLUMNS", &bytes), values, "reading records")?;
+        let stored = |row: &Row| {
+            let bytes: Option<Vec<u8>> = bytes_from.map_or(Ok(None), |_| column(row, 8))?;
+            Ok(StoredRecord {
+                row: RecordRow::read(row)?,
+                bytes: bytes.unwrap_or_default(),
+            })
+        };
+        rows.iter().map(stored).collect()
     }
 
     /// The rows of the records at positions of a branch.
@@ -183,11 +216,8 @@ impl PostgresStore {
     ) -> Result<Vec<RecordRow>, StoreError> {
         let head = self.known_head(run, branch)?;
         let range = range.start.number()..range.end.number().min(head.head.sequence.number() + 1);
-        Ok(self
-            .range_rows(&head, &range, "")?
-            .into_iter()
-            .map(|(row, _)| row)
-            .collect())
+        let rows = self.range_rows(&head, &range, None)?;
+        Ok(rows.into_iter().map(|record| record.row).collect())
     }
 
     /// The records at positions of a branch.
@@ -204,12 +234,10 @@ impl PostgresStore {
         }
         // The record before says the name of the first one's parent.
         let with_before = range.start.saturating_sub(1)..range.end;
-        let more = format!(", CASE WHEN r.sequence >= {} THEN r.bytes END", range.start);
         let mut parent: Option<RecordHash> = None;
         let mut records: Vec<ClosedRecord> = Vec::new();
-        for (row, columns) in self.range_rows(&head, &with_before, &more)? {
+        for StoredRecord { row, bytes } in self.range_rows(&head, &with_before, Some(range.start))? {
             if row.sequence.number() >= range.start {
-                let bytes: Vec<u8> = column(&columns, 8)?;
                 let relative = records.last().map(ClosedRecord::header);
                 let record = checked_record(row.hash, parent, bytes, relative)?;
                 let header = record.header();

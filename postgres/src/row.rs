@@ -20,8 +20,9 @@ pub(crate) fn column<'a, T: FromSql<'a>>(row: &'a Row, place: usize) -> Result<T
     })
 }
 
-fn hash(row: &Row, place: usize) -> Result<RecordHash, StoreError> {
-    RecordHash::from_slice(column(row, place)?).ok_or(StoreError::Inconsistent {
+/// Reads the name of a record.
+pub(crate) fn record_hash(bytes: &[u8]) -> Result<RecordHash, StoreError> {
+    RecordHash::from_slice(bytes).ok_or(StoreError::Inconsistent {
         what: "a record's name is malformed",
     })
 }
@@ -60,8 +61,13 @@ impl RunRow {
             owner: column(row, 2)?,
             numbered: column(row, 4)?,
         };
-        run.with_fields(|fields| check_seal(column(row, 3)?, fields, "a run's row does not match its seal"))?;
+        run.check(column(row, 3)?)?;
         Ok(run)
+    }
+
+    /// Checks the seal.
+    pub(crate) fn check(&self, found: &[u8]) -> Result<(), StoreError> {
+        self.with_fields(|fields| check_seal(found, fields, "a run's row does not match its seal"))
     }
 
     pub(crate) fn claim(&self) -> Claim {
@@ -114,16 +120,20 @@ impl HeadRow {
         let head = Head {
             branch: BranchName::new(column::<String>(row, from + 1)?)?,
             sequence: Sequence::new(column::<i64>(row, from + 2)?.cast_unsigned())?,
-            hash: hash(row, from + 4)?,
+            hash: record_hash(column(row, from + 4)?)?,
         };
         let found = Self {
             run: RunId::new(column::<String>(row, from)?)?,
             head,
             record: column(row, from + 3)?,
         };
-        found
-            .with_fields(|fields| check_seal(column(row, from + 5)?, fields, "a head's row does not match its seal"))?;
+        found.check(column(row, from + 5)?)?;
         Ok(found)
+    }
+
+    /// Checks the seal.
+    pub(crate) fn check(&self, found: &[u8]) -> Result<(), StoreError> {
+        self.with_fields(|fields| check_seal(found, fields, "a head's row does not match its seal"))
     }
 }
 
@@ -171,16 +181,29 @@ impl RecordRow {
             parent: column(row, 3)?,
             begun: column(row, 4)?,
             time: column(row, 5)?,
-            hash: hash(row, 6)?,
+            hash: record_hash(column(row, 6)?)?,
         };
-        record.with_fields(|fields| check_seal(column(row, 7)?, fields, "a record's row does not match its seal"))?;
-        let goes_back = record.begun <= record.number && record.parent.is_none_or(|parent| parent < record.number);
-        if goes_back { Ok(record) } else { Err(BROKEN) }
+        record.check(column(row, 7)?)?;
+        Ok(record)
+    }
+
+    /// Checks the seal, and that the record comes after its parent.
+    pub(crate) fn check(&self, found: &[u8]) -> Result<(), StoreError> {
+        self.with_fields(|fields| check_seal(found, fields, "a record's row does not match its seal"))?;
+        let goes_back = self.begun <= self.number && self.parent.is_none_or(|parent| parent < self.number);
+        if goes_back { Ok(()) } else { Err(BROKEN) }
     }
 
     pub(crate) fn time(&self) -> CommitTime {
         CommitTime::from_ms(self.time.cast_unsigned())
     }
+}
+
+/// A record as it is stored.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredRecord {
+    pub(crate) row: RecordRow,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// When the record at a place of an append was committed, as a column says it.

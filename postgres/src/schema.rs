@@ -14,10 +14,11 @@ const VERSION: i64 = 1;
 /// The mark in the row of `store`: a table of that name by somebody else lacks it.
 const KIND: &str = "duet journal";
 
-const NUMBERED: [&str; 3] = [
+const NUMBERED: [&str; 4] = [
     include_str!("../sql/001-tables.sql"),
     include_str!("../sql/002-append.sql"),
     include_str!("../sql/003-remove.sql"),
+    include_str!("../sql/004-ahead.sql"),
 ];
 
 /// The number of the lock that lets one process at a time make a schema, for one transaction.

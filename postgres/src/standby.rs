@@ -17,6 +17,7 @@ use crate::row::column;
 /// The number of due branches that are looked at together: most belong to runs that somebody
 /// executes.
 const PORTION: usize = 256;
+const PORTION_MIN: usize = 32;
 
 /// Locks the row of a run, if it has this epoch.
 const HELD: &str = "held AS (SELECT name FROM duet_schema.runs WHERE name = $1 AND epoch = $2 FOR UPDATE)";
@@ -24,6 +25,7 @@ const HELD: &str = "held AS (SELECT name FROM duet_schema.runs WHERE name = $1 A
 impl PostgresStore {
     pub(crate) fn write_need(&mut self, line: Line, epoch: Epoch, need: Need) -> Result<(), StoreError> {
         self.require_writer()?;
+        self.ahead = None;
         let (run, branch) = &line;
         let mut values = vec![
             Value::Text(run.to_string()),
@@ -47,6 +49,9 @@ impl PostgresStore {
     }
 
     pub(crate) fn read_need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError> {
+        if let Some(ahead) = self.ahead_on(run, branch) {
+            return Ok(ahead.need);
+        }
         self.require_run(run)?;
         let sql = "SELECT at FROM duet_schema.needs WHERE run = $1 AND branch = $2";
         let values = vec![Value::Text(run.to_string()), Value::Text(branch.to_string())];
@@ -59,12 +64,13 @@ impl PostgresStore {
         let doing = "looking for runs that can go on";
         let mut found = Vec::new();
         let mut after = (-1, String::new(), String::new());
+        let portion = PORTION.min(max.max(PORTION_MIN));
         loop {
             let sql = format!(
                 "SELECT n.run, n.branch, r.epoch, r.owner, n.at
                  FROM duet_schema.needs AS n JOIN duet_schema.runs AS r ON r.name = n.run
                  WHERE n.at >= 0 AND n.at <= $1 AND (n.at, n.run, n.branch) > ($2, $3, $4)
-                 ORDER BY n.at, n.run, n.branch LIMIT {PORTION}"
+                 ORDER BY n.at, n.run, n.branch LIMIT {portion}"
             );
             let (at, run, branch) = after;
             let values = vec![
@@ -76,7 +82,7 @@ impl PostgresStore {
             let rows = self.read_rows(&sql, values, doing)?;
             gather(&rows, &mut found, max)?;
             match rows.last() {
-                Some(last) if rows.len() == PORTION && found.len() < max => {
+                Some(last) if rows.len() == portion && found.len() < max => {
                     after = (column(last, 4)?, column(last, 0)?, column(last, 1)?);
                 }
                 Some(_) | None => break,
@@ -124,6 +130,10 @@ impl PostgresStore {
     }
 
     pub(crate) fn read_letters(&self, run: &RunId, branch: &BranchName) -> Result<Vec<Letter>, StoreError> {
+        let letterless = self.letterless.take();
+        if letterless.is_some_and(|(of_run, on_branch)| (&of_run, &on_branch) == (run, branch)) {
+            return Ok(Vec::new());
+        }
         let sql = "SELECT letter, sent, body FROM duet_schema.inbox
              WHERE run = $1 AND branch = $2 AND reply IS NULL ORDER BY sent, letter";
         let values = vec![Value::Text(run.to_string()), Value::Text(branch.to_string())];
@@ -144,6 +154,7 @@ impl PostgresStore {
 
     pub(crate) fn refuse_letter(&mut self, run: &RunId, epoch: Epoch, taken: &Taken) -> Result<(), StoreError> {
         self.require_writer()?;
+        self.ahead = None;
         let values = vec![
             Value::Text(run.to_string()),
             Value::Integer(epoch.0.cast_signed()),

@@ -39,6 +39,8 @@ impl PostgresStore {
     /// Performs all steps or none, in one statement.
     pub(crate) fn commit(&mut self, steps: &[Step<'_>]) -> Result<(), StoreError> {
         self.require_writer()?;
+        self.ahead = None;
+        self.sure = None;
         let mut known = std::mem::take(&mut self.known);
         let mut is_fresh = !known.covers(steps);
         if is_fresh {
@@ -56,6 +58,7 @@ impl PostgresStore {
                 Ok(plan) if plan.is_empty() => return Ok(()),
                 Ok(plan) => match self.send(&plan)? {
                     Verdict::Done => {
+                        self.sure = plan.leased();
                         self.known = plan.after.without_records();
                         return Ok(());
                     }
@@ -138,8 +141,12 @@ impl PostgresStore {
         self.require_writer()?;
         self.known = Known::default();
         let failed = |failure: Failure| failure.while_("claiming a run");
+        let mut ahead = self.ahead.take().filter(|ahead| ahead.run.name == *run);
         for _ in 0..ATTEMPTS_MAX {
-            let found = self.run_row(run)?;
+            let found = match &ahead {
+                Some(ahead) => Some(ahead.run.clone()),
+                None => self.run_row(run)?,
+            };
             if let Some(found) = &found {
                 batch::check_owner(run, &found.claim(), owner)?;
             }
@@ -160,11 +167,12 @@ impl PostgresStore {
                 values.extend([
                     Value::Integer(found.epoch.0.cast_signed()),
                     Value::Text(found.owner.clone()),
+                    Value::Integer(found.numbered),
                 ]);
                 // A run of that name that was never begun, or has been removed whole, has no note.
                 "WITH raised AS (
                     UPDATE duet_schema.runs SET epoch = $2, owner = $3, seal = $4
-                    WHERE name = $1 AND epoch = $5 AND owner = $6 RETURNING name
+                    WHERE name = $1 AND epoch = $5 AND owner = $6 AND numbered = $7 RETURNING name
                  ), forgotten AS (
                     DELETE FROM duet_schema.notes USING raised WHERE notes.run = raised.name
                         AND NOT EXISTS (SELECT FROM duet_schema.heads WHERE heads.run = raised.name)
@@ -175,12 +183,21 @@ impl PostgresStore {
                  ON CONFLICT (name) DO NOTHING RETURNING 1"
             };
             match self.link.ask(&self.sql(sql), values) {
-                Ok(raised) if !raised.is_empty() => return Ok(row.epoch),
+                Ok(raised) if !raised.is_empty() => {
+                    let epoch = row.epoch;
+                    if let Some(ahead) = ahead.as_mut() {
+                        ahead.run = row;
+                        self.known = ahead.known();
+                    }
+                    self.ahead = ahead;
+                    return Ok(epoch);
+                }
                 // Who has the run by then is read anew; this process claims it once more.
                 Ok(_) => {}
                 Err(failure) if failure.is_unclear() => {}
                 Err(failure) => return Err(failed(failure)),
             }
+            ahead = None;
         }
         Err(failed(Failure::Contended))
     }
@@ -188,6 +205,7 @@ impl PostgresStore {
     /// Changes how the holder of an epoch is described.
     pub(crate) fn describe_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
         self.require_writer()?;
+        self.ahead = None;
         let row = RunRow {
             name: run.clone(),
             epoch,
@@ -214,6 +232,7 @@ impl PostgresStore {
     /// Sets the note on a run.
     pub(crate) fn write_note(&mut self, run: &RunId, epoch: Epoch, note: &[u8]) -> Result<(), StoreError> {
         self.require_writer()?;
+        self.ahead = None;
         let values = vec![
             Value::Text(run.to_string()),
             Value::Integer(epoch.0.cast_signed()),
@@ -235,6 +254,7 @@ impl PostgresStore {
     /// Removes branches with what only they lead to.
     pub(crate) fn give_up(&mut self, removal: &Removal<'_>) -> Result<(), StoreError> {
         self.require_writer()?;
+        self.ahead = None;
         self.known = Known::default();
         for _ in 0..ATTEMPTS_MAX {
             let run = self.require_epoch(removal.run, removal.epoch)?;

@@ -176,6 +176,23 @@ impl EffectKind {
             | Self::Progress { .. } => false,
         }
     }
+
+    /// Says whether anybody outside the process may notice the effect.
+    pub(crate) fn leaves_process(&self) -> bool {
+        match self {
+            Self::Timer { .. } | Self::Alarm { .. } => false,
+            Self::Tool { .. }
+            | Self::Proceed { .. }
+            | Self::Write { .. }
+            | Self::Log { .. }
+            | Self::Failure { .. }
+            | Self::Read { .. }
+            | Self::Ask { .. }
+            | Self::Withdraw
+            | Self::Peer { .. }
+            | Self::Progress { .. } => true,
+        }
+    }
 }
 
 /// The console's output streams.

@@ -344,7 +344,7 @@ impl Run {
         if let Some(append) = self.unflushed() {
             store.append(append)?;
         }
-        if !self.held_effects.is_empty() {
+        if self.held_effects.iter().any(|effect| effect.kind.leaves_process()) {
             // A process that was stopped behind its commit, or that repeats effects without one,
             // may have lost the run meanwhile.
             store.check_claim(&self.run, self.epoch)?;

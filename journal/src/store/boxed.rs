@@ -33,6 +33,7 @@ pass_on! {
     fn times(&self, run: &RunId, branch: &BranchName, range: Range<Sequence>) -> Vec<CommitTime>;
     fn record(&self, hash: &RecordHash) -> Record;
     fn blob(&self, hash: &BlobHash) -> Vec<u8>;
+    fn read_blobs_ahead(&self, hashes: &[BlobHash]) -> ();
     fn join(&self, record: ClosedRecord) -> ClosedRecord;
     fn has_blob(&self, hash: &BlobHash) -> bool;
     fn note(&self, run: &RunId) -> Option<Vec<u8>>;
@@ -44,6 +45,7 @@ pass_on! {
     fn save_copy(&self, path: &Path) -> ();
     fn record_at(&self, run: &RunId, branch: &BranchName, at: Sequence) -> Option<Record>;
     fn closed_at(&self, run: &RunId, branch: &BranchName, at: Sequence) -> Option<ClosedRecord>;
+    mut fn read_ahead(&mut self, run: &RunId, branch: &BranchName) -> ();
     mut fn claim(&mut self, run: &RunId, owner: &str) -> Epoch;
     mut fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> ();
     mut fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> ();

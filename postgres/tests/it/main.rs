@@ -17,6 +17,7 @@ mod common {
 
 #[path = "../../../journal/tests/it/conformance.rs"]
 mod conformance;
+mod ahead;
 mod faults;
 mod proxy;
 mod refusals;

@@ -289,8 +289,13 @@ pub(crate) fn thaw(
             sequence,
         });
     };
+    let added: Vec<BlobHash> = record.blobs().collect();
+    source.store.read_blobs_ahead(&added)?;
     let (Snapshot { state, actors, code }, root_bytes) = decode(source, &root, sequence)?;
     let list = code;
+    let chunks = actors.iter().flat_map(|stored| &stored.chunks);
+    let needed: Vec<BlobHash> = chunks.chain([&list]).copied().collect();
+    source.store.read_blobs_ahead(&needed)?;
     let code = code_of(source, &list, sequence)?;
     let followed = programs.follow(&state.patches);
     followed.map_err(|failure| RunError::Thaw {

@@ -73,8 +73,10 @@ impl<'a> HeldBranch<'a> {
 /// The maximum number of records in one read from the store.
 pub(crate) const PORTION: u64 = 256;
 
-/// The number of records in the first read in search of a snapshot; each further read doubles it.
-const PORTION_MIN: u64 = 32;
+/// The number of records in the first read in search of a snapshot, which a run that rests has at
+/// its head; each further read is this many times as long.
+const PORTION_MIN: u64 = 4;
+const PORTION_GROWTH: u64 = 8;
 
 /// The maximum number of portions that are kept from the search for a snapshot; a replay reads the
 /// others again.
@@ -133,7 +135,7 @@ impl Source<'_> {
         let mut count = PORTION_MIN;
         while end > 1 && nearest.snapshot.is_none() {
             let start = end.saturating_sub(count).max(1);
-            count = PORTION.min(count * 2);
+            count = PORTION.min(count * PORTION_GROWTH);
             let from = Sequence::new(start).map_err(|_| RunError::Full)?;
             let mut portion = self.read_closed(from, end)?;
             let found = portion.iter().rposition(|record| record.header().snapshot.is_some());
