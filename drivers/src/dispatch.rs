@@ -17,7 +17,7 @@ use std::time::Duration;
 use duet_runtime::driver::{Asking, Input};
 use duet_runtime::model::identity::RequestId;
 use preserves::IOValue;
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
@@ -77,7 +77,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn begin(runtime: &Runtime, calls_max: usize, reports: Reporter) -> Self {
+    fn begin(runtime: &Handle, calls_max: usize, reports: Reporter) -> Self {
         let (messages, queue) = mpsc::unbounded_channel();
         let (running, stopped) = oneshot::channel();
         let task = runtime.spawn(run_calls(queue, stopped, calls_max, reports));
@@ -106,7 +106,7 @@ impl Dispatch {
     }
 
     /// Starts a call, or queues it if too many run.
-    pub(crate) fn start(&mut self, runtime: &Runtime, job: Job) {
+    pub(crate) fn start(&mut self, runtime: &Handle, job: Job) {
         let begin = || Worker::begin(runtime, self.calls_max, self.reports.clone());
         let worker = self.worker.get_or_insert_with(begin);
         worker.send(Message::Start(Box::new(job)));
@@ -121,7 +121,7 @@ impl Dispatch {
 
     /// Abandons all calls. When it returns, their processes have ended and their files are closed,
     /// unless that takes longer than two seconds.
-    pub(crate) fn stop(self, runtime: &Runtime) {
+    pub(crate) fn stop(self, runtime: &Handle) {
         if let Some(Worker { running, task, .. }) = self.worker {
             drop(running);
             let _ = runtime.block_on(async { timeout(STOP_WAIT, task).await });

@@ -29,7 +29,7 @@ use preserves::IOValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
@@ -87,7 +87,7 @@ impl Door {
     /// # Errors
     /// [`io::ErrorKind::AddrInUse`] if another process listens there; if the system has no such
     /// sockets, or the folder cannot be written.
-    pub(crate) fn open(runtime: &Runtime, path: &Path, house: House) -> io::Result<Self> {
+    pub(crate) fn open(runtime: &Handle, path: &Path, house: House) -> io::Result<Self> {
         let _guard = runtime.enter();
         let near = Near::of(path)?;
         let listener = match UnixListener::bind(&near.path) {
@@ -108,7 +108,7 @@ impl Door {
     }
 
     /// Closes the door, when those who have been answered have gone, or soon.
-    pub(crate) fn close(self, runtime: &Runtime) {
+    pub(crate) fn close(self, runtime: &Handle) {
         self.task.abort();
         let places = Arc::clone(&self.places);
         drop(self);

@@ -19,6 +19,7 @@ pub mod prepared;
 mod request;
 mod visit;
 mod report;
+mod threads;
 pub mod waker;
 pub mod door;
 mod lobby;

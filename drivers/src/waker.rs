@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::report::{Report, Reporter};
+use crate::threads::Threads;
 
 /// The time that a turn has to end by itself after an interruption. A person does not notice it,
 /// and nearly all turns are shorter, so that an interruption rarely fails one.
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(40);
 pub struct Waker {
     reporter: Reporter,
     stop: Stop,
-    runtime: Handle,
+    threads: Threads,
 }
 
 /// Whether the current turn should stop.
@@ -57,17 +57,26 @@ impl Stop {
         are_any
     }
 
+    /// Stops the turn, if an interruption waits for its end.
+    fn end_turn(&self) {
+        self.with_waiting(|waiting| {
+            if *waiting > 0 {
+                self.flag.store(true, Ordering::Relaxed);
+            }
+        });
+    }
+
     fn with_waiting(&self, change: impl FnOnce(&mut u64)) {
         change(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
 impl Waker {
-    pub(crate) fn new(runtime: &Runtime, reporter: &Reporter, stop: &Stop) -> Self {
+    pub(crate) fn new(threads: &Threads, reporter: &Reporter, stop: &Stop) -> Self {
         Self {
             reporter: reporter.clone(),
             stop: stop.clone(),
-            runtime: runtime.handle().clone(),
+            threads: threads.clone(),
         }
     }
 
@@ -83,7 +92,7 @@ impl Waker {
     }
 
     fn watch(self, kind: SignalKind, first: impl Fn() + Send + 'static) -> io::Result<()> {
-        let runtime = self.runtime.clone();
+        let runtime = self.threads.begin()?;
         let _guard = runtime.enter();
         let mut signals = signal(kind)?;
         runtime.spawn(async move {
@@ -108,14 +117,14 @@ impl Waker {
     pub fn interrupt(&self) -> bool {
         self.stop.note();
         let stop = self.stop.clone();
-        self.runtime.spawn(async move {
-            tokio::time::sleep(PATIENCE).await;
-            stop.with_waiting(|waiting| {
-                if *waiting > 0 {
-                    stop.flag.store(true, Ordering::Relaxed);
-                }
-            });
-        });
+        match self.threads.begin() {
+            Ok(runtime) => drop(runtime.spawn(async move {
+                tokio::time::sleep(PATIENCE).await;
+                stop.end_turn();
+            })),
+            // Nobody measures the time.
+            Err(_) => stop.end_turn(),
+        }
         self.reporter.send(Report::Interrupt).is_ok()
     }
 }
@@ -126,10 +135,11 @@ mod tests {
 
     #[test]
     fn only_an_interruption_that_nobody_takes_sets_the_flag() {
-        let runtime = Runtime::new().expect("threads");
+        let threads = Threads::default();
+        let runtime = threads.begin().expect("threads");
         let (reporter, reports) = Reporter::new(crate::clock::WorldClock::default());
         let stop = Stop::default();
-        let waker = Waker::new(&runtime, &reporter, &stop);
+        let waker = Waker::new(&threads, &reporter, &stop);
         let is_set = || stop.flag().load(Ordering::Relaxed);
         assert!(waker.interrupt());
         assert!(stop.take() && !stop.take(), "an interruption is taken once");

@@ -6,7 +6,7 @@
 //! Read next: `world/settings.rs`, `dispatch.rs`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::{self, Read};
+use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use duet_runtime::driver::{Asking, Drivers, Effect, EffectKind, Input, check_result};
 use duet_runtime::model::identity::RequestId;
 use preserves::IOValue;
-use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 use crate::ask::Question;
@@ -27,13 +26,16 @@ use crate::live::Live;
 use crate::prepared::{Prepared, PreparedAnswer};
 use crate::report::{Arrived, Report, Reporter};
 use crate::serve::host::Guests;
+use crate::threads::Threads;
 use crate::timers::{Moment, Timer, Timers};
 use crate::tool::Registry;
+use crate::tool::failure::Kind;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::waker::{Stop, Waker};
 use happening::Due;
 pub use happening::Happening;
+use lazy_input::LazyInput;
 use scripts::{Called, Scripts};
 pub use settings::{Person, Settings};
 
@@ -83,14 +85,8 @@ pub struct World {
 
 /// The threads and tasks beside the thread that runs turns.
 struct Engine {
-    runtime: Runtime,
+    threads: Threads,
     calls: Dispatch,
-}
-
-/// A stream that is read only after the first pending read.
-struct LazyInput {
-    stream: InputStream,
-    source: Option<Box<dyn Read + Send>>,
 }
 
 /// Where answers to questions come from.
@@ -115,24 +111,23 @@ impl World {
     /// Makes a world. It reads and writes nothing before the first effect.
     ///
     /// # Errors
-    /// If the operating system gives no threads or, with `is_interruptible`, no signals.
+    /// If the operating system, with `is_interruptible`, gives no threads or no signals.
     pub fn new(settings: Settings) -> io::Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("duet-drivers")
-            .enable_all()
-            .build()?;
+        let threads = Threads::default();
         let (reporter, reports) = Reporter::new(settings.clock.clone());
         let stop = Stop::default();
         if settings.is_interruptible {
-            Waker::new(&runtime, &reporter, &stop).watch_interrupts()?;
+            Waker::new(&threads, &reporter, &stop).watch_interrupts()?;
         }
         let calls = Dispatch::new(settings.tool_calls_max, reporter.clone());
-        let engine = Engine { runtime, calls };
+        let engine = Engine { threads, calls };
         let console = Arc::new(Mutex::new(settings.console));
-        let lazy = |source| LazyInput {
-            stream: InputStream::new(reporter.clone(), Arc::clone(&console), settings.secrets.redactor()),
-            source: Some(source),
+        let lazy = |source| {
+            let redactor = settings.secrets.redactor();
+            LazyInput::new(
+                InputStream::new(reporter.clone(), Arc::clone(&console), redactor),
+                source,
+            )
         };
         let input = lazy(settings.input);
         let person = match settings.person {
@@ -327,6 +322,22 @@ impl World {
         });
     }
 
+    /// Starts a call; one that has no thread has failed.
+    fn start(&mut self, job: Job) {
+        let Some(Engine { threads, calls }) = &mut self.engine else {
+            return;
+        };
+        match threads.begin() {
+            Ok(runtime) => calls.start(&runtime, job),
+            Err(error) => {
+                let Job { request, key, .. } = job;
+                let outcome = Err(Kind::Failed.because(format!("the system cannot start a thread: {error}")));
+                let input = Input::ToolResult { request, outcome };
+                self.report(Report::Answered { key, request, input });
+            }
+        }
+    }
+
     fn ask(&mut self, request: RequestId, key: String, prompt: &IOValue, approves: &[String]) {
         let question = Question::read(prompt);
         match self.prepared.answer(&question, approves) {
@@ -351,7 +362,10 @@ impl World {
         };
         match &mut self.person {
             AnswerSource::OnInput => self.read(pending(key)),
-            AnswerSource::On(terminal) => terminal.add(self.engine.as_ref(), pending(key)),
+            AnswerSource::On(terminal) => {
+                let begun = terminal.add(self.engine.as_ref().map(|engine| &engine.threads), pending(key));
+                self.tell_unread(begun);
+            }
             AnswerSource::Denied if !approves.is_empty() => {
                 let value = IOValue::new(NOBODY.to_owned());
                 self.report(Report::Answered {
@@ -367,7 +381,17 @@ impl World {
     }
 
     fn read(&mut self, pending: PendingRead) {
-        self.input.add(self.engine.as_ref(), pending);
+        let begun = self
+            .input
+            .add(self.engine.as_ref().map(|engine| &engine.threads), pending);
+        self.tell_unread(begun);
+    }
+
+    /// Says that an input cannot be read, if it cannot.
+    fn tell_unread(&self, begun: io::Result<()>) {
+        if let Err(error) = begun {
+            self.console().line(format!("the input cannot be read: {error}"));
+        }
     }
 
     fn withdraw(&mut self, request: RequestId) {
@@ -498,9 +522,7 @@ impl Drivers for World {
             self.perform_one(effect, now);
         }
         for job in std::mem::take(&mut self.jobs) {
-            if let Some(Engine { runtime, calls }) = &mut self.engine {
-                calls.start(runtime, job);
-            }
+            self.start(job);
         }
         self.console().flush();
         if !self.is_output_close_known && self.is_output_closed() {
@@ -542,7 +564,8 @@ impl Drop for World {
     fn drop(&mut self) {
         self.asked.clear();
         self.guests.dismiss();
-        if let (Some(door), Some(Engine { runtime, .. })) = (self.door.take(), &self.engine) {
+        let runtime = self.engine.as_ref().and_then(|engine| engine.threads.begun());
+        if let (Some(door), Some(runtime)) = (self.door.take(), &runtime) {
             door.close(runtime);
         }
         self.input.stream.close();
@@ -550,30 +573,22 @@ impl Drop for World {
             terminal.stream.close();
         }
         self.console().finish();
-        if let Some(Engine { runtime, calls }) = self.engine.take() {
+        let Some(Engine { threads, calls }) = self.engine.take() else {
+            return;
+        };
+        if let Some(runtime) = runtime {
             calls.stop(&runtime);
             servers::stop(&runtime, &self.tools);
-            // A thread may wait for a key that the person never presses; it ends with the process.
-            runtime.shutdown_background();
         }
-    }
-}
-
-impl LazyInput {
-    fn add(&mut self, engine: Option<&Engine>, pending: PendingRead) {
-        self.stream.add(pending);
-        if let Some(engine) = engine
-            && let Some(source) = self.source.take()
-        {
-            let stream = self.stream.clone();
-            engine.runtime.spawn_blocking(move || stream.serve(source));
-        }
+        // A thread may wait for a key that the person never presses; it ends with the process.
+        threads.end();
     }
 }
 
 mod due;
 mod happening;
 mod interruptions;
+mod lazy_input;
 pub mod scripts;
 mod servers;
 mod settings;

@@ -15,8 +15,8 @@ use crate::waker::Waker;
 impl World {
     /// Returns the waker for other threads; `None` while the world is being dropped.
     pub fn waker(&self) -> Option<Waker> {
-        let Engine { runtime, .. } = self.engine.as_ref()?;
-        Some(Waker::new(runtime, &self.reporter, &self.stop))
+        let Engine { threads, .. } = self.engine.as_ref()?;
+        Some(Waker::new(threads, &self.reporter, &self.stop))
     }
 
     /// Returns the flag that is set while an interruption waits too long for the end of a turn.

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -24,10 +24,13 @@ impl World {
     /// attempts to start it again.
     pub fn introduce(&mut self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
         let wanted = self.tools.servers(is_wanted);
-        let (Some(Engine { runtime, .. }), false) = (&self.engine, wanted.is_empty()) else {
+        let (Some(Engine { threads, .. }), false) = (&self.engine, wanted.is_empty()) else {
             return Vec::new();
         };
-        let found = runtime.block_on(mcp::introduce(wanted));
+        let found = match threads.begin() {
+            Ok(runtime) => runtime.block_on(mcp::introduce(wanted)),
+            Err(error) => return vec![format!("the servers cannot be started: {error}")],
+        };
         for tool in found.tools {
             self.tools.add(tool);
         }
@@ -37,7 +40,7 @@ impl World {
 }
 
 /// Ends the servers that run.
-pub(super) fn stop(runtime: &Runtime, tools: &Registry) {
+pub(super) fn stop(runtime: &Handle, tools: &Registry) {
     let servers = tools.servers(|_| true);
     if servers.is_empty() {
         return;

@@ -6,7 +6,7 @@
     reason = "a failed step of a test is its failure"
 )]
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 

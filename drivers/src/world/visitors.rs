@@ -28,13 +28,13 @@ impl World {
     /// # Errors
     /// As `Door::open`.
     pub fn open_door(&mut self, path: &Path) -> io::Result<()> {
-        if let Some(Engine { runtime, .. }) = &self.engine {
+        if let Some(Engine { threads, .. }) = &self.engine {
             let house = House {
                 reporter: self.reporter.clone(),
-                waker: Waker::new(runtime, &self.reporter, &self.stop),
+                waker: Waker::new(threads, &self.reporter, &self.stop),
                 name: Arc::clone(&self.name),
             };
-            self.door = Some(Door::open(runtime, path, house)?);
+            self.door = Some(Door::open(&threads.begin()?, path, house)?);
         }
         Ok(())
     }
