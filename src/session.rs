@@ -40,6 +40,7 @@ pub(crate) mod watched;
 mod widening;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use annotate_snippets::Level;
 use duet_drivers::door::Request;
@@ -67,6 +68,7 @@ use crate::world_options::WorldOptions;
 use asleep::Manner;
 use branches::Branches;
 use compiled::{CompiledPrograms, Pinned, pinned, pinned_or_kept};
+pub(crate) use keep::Beats;
 use keep::Keeper;
 pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
@@ -107,8 +109,8 @@ struct RunPlace {
     journal: Option<PathBuf>,
     /// Whether it is a further branch of a run that this process executes already.
     is_further: bool,
-    /// Whether a worker executes it.
-    is_worked: bool,
+    /// Where it is looked after, if a worker executes it.
+    beats: Option<Arc<Beats>>,
 }
 
 impl RunPlace {
@@ -117,7 +119,7 @@ impl RunPlace {
             name: place.name(),
             journal: Some(journal.to_owned()),
             is_further: false,
-            is_worked: false,
+            beats: None,
         }
     }
 }
@@ -125,11 +127,14 @@ impl RunPlace {
 /// A stored run that is to go on.
 pub(crate) struct Opening<'a> {
     pub(crate) place: &'a Place,
+    pub(crate) genesis: Genesis,
     pub(crate) journal: &'a Path,
     /// The command that opens it, for people.
     pub(crate) command: &'a str,
     /// Compiled programs, of which it may take one.
     pub(crate) kept: &'a CompiledPrograms,
+    /// Where the run is looked after, if a worker opens it.
+    pub(crate) beats: Option<&'a Arc<Beats>>,
 }
 
 /// A compiled program and its world: a run needs only a journal in addition.
@@ -397,7 +402,7 @@ impl Session {
             name,
             journal: journal.map(Path::to_owned),
             is_further: false,
-            is_worked: false,
+            beats: None,
         };
         Ok(Self::of(run, world, (place, texts), Branches::of(&options)))
     }
@@ -414,9 +419,11 @@ impl Session {
     ) -> Result<Self, CommandError> {
         let opening = Opening {
             place,
+            genesis: genesis(&record_at(store, place, Sequence::FIRST)?)?,
             journal,
             command,
             kept: &CompiledPrograms::default(),
+            beats: None,
         };
         Self::open(&opening, store, options)
     }
@@ -430,11 +437,10 @@ impl Session {
         store: &mut dyn Store,
         options: WorldOptions,
     ) -> Result<Self, CommandError> {
-        let (place, journal) = (opening.place, opening.journal);
-        let Pinned { programs, texts } = pinned_or_kept(store, place, opening.kept)?;
+        let Opening { place, journal, .. } = *opening;
+        let Pinned { programs, texts } = pinned_or_kept(store, place, &opening.genesis, opening.kept)?;
         let options = options.beside(journal);
         let branches = Branches::of(&options);
-        let is_worked = options.worked_in.is_some();
         let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;
         let epoch = store.claim(&place.run, &journal::owner(opening.command))?;
         let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
@@ -443,7 +449,7 @@ impl Session {
             doors::tell(&mut world, told);
         }
         let place = RunPlace {
-            is_worked,
+            beats: opening.beats.cloned(),
             ..RunPlace::of(place, journal)
         };
         Ok(Self::of(run, world, (place, texts), branches))

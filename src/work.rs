@@ -5,6 +5,7 @@
 //! the tools that the run needs.
 //! It does not drive a run; `session/asleep.rs` does. Read next: `work/member.rs`.
 
+mod fitness;
 pub(crate) mod form;
 pub(crate) mod mailroom;
 pub(crate) mod member;
@@ -27,14 +28,13 @@ use duet_runtime::run::source::genesis;
 
 use crate::error::CommandError;
 use crate::journal::{Journal, Place, name};
-use crate::repl::session::is_prompt;
 use crate::session::asleep::Rested;
 use crate::session::compiled::CompiledPrograms;
-use crate::session::notes::launch_note;
-use crate::session::{Opening, Session, record_at};
+use crate::session::{Beats, Opening, Session, record_at};
 use crate::terminal::Terminal;
 use crate::workspaces::Workspaces;
-use crate::world_options::{WorldOptions, environment};
+use crate::world_options::WorldOptions;
+use fitness::Fitness;
 use member::Member;
 use pulse::Pulse;
 
@@ -78,6 +78,8 @@ pub(crate) struct Worker<'a> {
     rested: Condvar,
     /// The programs of runs that have come to rest.
     compiled: CompiledPrograms,
+    beats: Arc<Beats>,
+    fitness: Fitness,
     pulse: Arc<Pulse>,
 }
 
@@ -87,6 +89,8 @@ struct Shared {
     running: BTreeMap<RunId, Option<Waker>>,
     /// Those of them that wait for a thread.
     given: VecDeque<Ready>,
+    /// The runs that the last look has found and nobody has chosen yet.
+    found: VecDeque<Ready>,
     /// The number of threads, and of those that have nothing to do.
     threads: usize,
     idle: usize,
@@ -132,6 +136,8 @@ impl<'a> Worker<'a> {
             shared: Mutex::default(),
             given: Condvar::new(),
             rested: Condvar::new(),
+            beats: Arc::default(),
+            fitness: Fitness::default(),
             pulse: Arc::default(),
         }
     }
@@ -161,7 +167,7 @@ impl<'a> Worker<'a> {
                 scope.spawn(|| self.execute_given());
             };
             let worked = self.keep_taking(&mut *store, &mut member, &begin, terminal);
-            self.drain(terminal);
+            self.drain(&mut *store, terminal);
             self.shared().is_over = true;
             self.given.notify_all();
             worked
@@ -254,6 +260,7 @@ impl<'a> Worker<'a> {
             member.note(store)?;
             times.noted_ms = now;
         }
+        self.beats.beat(store)?;
         for ready in self.choose(store, member, now)? {
             times.busy_ms = now;
             self.give(ready, begin);
@@ -334,22 +341,26 @@ impl<'a> Worker<'a> {
         left.map(|(run, left)| (run.to_string(), left.why.clone())).collect()
     }
 
-    /// Chooses as many runs as there is room for.
+    /// Chooses as many runs as there is room for, of those that the last look has found; looks
+    /// again when there are none left.
     fn choose(&self, store: &dyn Store, member: &Member, now_ms: u64) -> Result<Vec<Ready>, StoreError> {
-        let (room, others) = {
+        let (mut room, others) = {
             let shared = self.shared();
             let others = shared.running.len() + shared.left.len();
             (self.orders.concurrency.saturating_sub(shared.running.len()), others)
         };
-        if room == 0 {
-            return Ok(Vec::new());
-        }
-        let mut found = store.ready(now_ms, AHEAD * room + others + ROOM_FOR_OTHERS)?;
-        // Other workers see the same ones: each begins at a place of its own among them.
-        let begin = member.process().map_or(0, |owner| owner.process as usize) % found.len().max(1);
-        found.rotate_left(begin);
         let mut chosen: Vec<Ready> = Vec::new();
-        for ready in found {
+        let mut has_looked = false;
+        while room > 0 {
+            let next = self.shared().found.pop_front();
+            let Some(ready) = next else {
+                if std::mem::replace(&mut has_looked, true) {
+                    break;
+                }
+                let found = self.find(store, (AHEAD * room).max(FOUND) + others, now_ms)?;
+                self.shared().found = found;
+                continue;
+            };
             let is_free = {
                 let shared = self.shared();
                 let is_left = shared.left.get(&ready.run).is_some_and(|left| !left.is_over(now_ms));
@@ -358,12 +369,20 @@ impl<'a> Worker<'a> {
             let is_chosen = chosen.iter().any(|chosen| chosen.run == ready.run);
             if is_free && !is_chosen && member.wants(&ready.run) {
                 chosen.push(ready);
-            }
-            if chosen.len() == room {
-                break;
+                room -= 1;
             }
         }
         Ok(chosen)
+    }
+
+    /// Finds runs that can go on, as many as this worker takes before it looks again. Other workers
+    /// see the same ones: each begins at a place of its own among them.
+    fn find(&self, store: &dyn Store, wanted: usize, now_ms: u64) -> Result<VecDeque<Ready>, StoreError> {
+        let mut found = VecDeque::from(store.ready(now_ms, ROOM_FOR_OTHERS * wanted)?);
+        let begin = mixed(now_ms ^ u64::from(Owner::this("").process)) % found.len().max(1) as u64;
+        found.rotate_left(usize::try_from(begin).unwrap_or(0));
+        found.truncate(wanted);
+        Ok(found)
     }
 
     /// Executes a run until it rests.
@@ -404,9 +423,13 @@ impl<'a> Worker<'a> {
             Some(store) => store,
             None => connection.insert(journal.open_to_write("work")?),
         };
+        store.read_ahead(&ready.run, &ready.branch)?;
         let Some(head) = store.head(&ready.run, &ready.branch)? else {
             return Ok(None);
         };
+        if !is_ready(&**store, ready)? {
+            return Ok(None);
+        }
         let place = Place {
             run: ready.run.clone(),
             branch: ready.branch.clone(),
@@ -419,13 +442,16 @@ impl<'a> Worker<'a> {
         if claim.is_some_and(|claim| claim.living().is_some_and(|owner| !owner.is_same(&this))) {
             return Ok(None);
         }
-        self.require_fit(&**store, &place)?;
+        let genesis = genesis(&record_at(&**store, &place, Sequence::FIRST)?)?;
+        self.fitness.require(&**store, &place, &genesis, &self.orders.options)?;
         let options = self.orders.options.clone();
         let opening = Opening {
             place: &place,
+            genesis,
             journal: journal.path(),
             command: "work",
             kept: &self.compiled,
+            beats: Some(&self.beats),
         };
         let session = match Session::open(&opening, &mut **store, options) {
             Ok(session) => session,
@@ -457,38 +483,8 @@ impl<'a> Worker<'a> {
         Ok(None)
     }
 
-    /// Requires that this process has what a run needs, before it claims the run.
-    fn require_fit(&self, store: &dyn Store, place: &Place) -> Result<(), CommandError> {
-        let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
-        if is_prompt(&genesis.program) {
-            return Err(CommandError::problem(
-                "it is a run of the prompt, where a person goes on with it",
-            ));
-        }
-        let Some(note) = launch_note(store, &genesis) else {
-            return Ok(());
-        };
-        if crate::imported::terms(store, &place.run)?.is_some() {
-            // Its world is that of whoever imported it.
-            return Ok(());
-        }
-        let declared = self.orders.options.worked_in.as_ref();
-        let workspace = declared
-            .unwrap_or(&Workspaces::default())
-            .of_run(note.workspace_name.as_deref(), &note.workspace)?;
-        let environment = environment();
-        let is_there = |secret: &&String| environment.iter().any(|(name, _)| name.to_str() == Some(secret));
-        if let Some(secret) = note.reach.secrets.iter().find(|secret| !is_there(secret)) {
-            return Err(CommandError::problem(format!(
-                "it needs the secret {secret}, which this worker lacks"
-            )));
-        }
-        let options = note.reach.fit(self.orders.options.clone());
-        options.tools(&workspace).map(drop)
-    }
-
     /// Waits until all runs rest; those that take too long are interrupted.
-    fn drain(&self, terminal: &mut Terminal) {
+    fn drain(&self, store: &mut dyn Store, terminal: &mut Terminal) {
         let begun = now_ms();
         let mut is_interrupted = false;
         loop {
@@ -506,6 +502,8 @@ impl<'a> Worker<'a> {
             let rests = shared.rests;
             self.pulse.drains(shared.running.len());
             drop(shared);
+            // A journal that is away fails the runs' own commits.
+            let _may_pass = self.beats.beat(store);
             self.pause(rests);
         }
     }
@@ -519,10 +517,30 @@ impl<'a> Worker<'a> {
 /// How many compiled programs a worker keeps for each run that it executes at once.
 const PROGRAMS_FOR_EACH: usize = 4;
 
-/// How many times as many runs as there is room for a worker looks at, and how many more: other
-/// workers take some of them at the same time.
+/// How many times as many runs as there is room for a worker takes from one look, and at least how
+/// many: what others have done meanwhile it passes over.
 const AHEAD: usize = 4;
-const ROOM_FOR_OTHERS: usize = 16;
+const FOUND: usize = 16;
+
+/// How many times as many runs as it takes a worker looks at: other workers take some of them at
+/// the same time.
+const ROOM_FOR_OTHERS: usize = 8;
+
+/// Spreads a number over all numbers, so that workers which look at one moment begin at different
+/// places. Source: Steele and others, "Fast splittable pseudorandom number generators" (2014).
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+/// Whether a run that a look has found can still go on: another worker may have let it sleep again.
+fn is_ready(store: &dyn Store, ready: &Ready) -> Result<bool, StoreError> {
+    match store.need(&ready.run, &ready.branch)? {
+        Need::Moment(at_ms) if at_ms <= now_ms() => Ok(true),
+        Need::Moment(_) | Need::Input | Need::Nothing => Ok(!store.letters(&ready.run, &ready.branch)?.is_empty()),
+    }
+}
 
 /// How a run rests, for people.
 fn shown(name: &str, rested: Rested) -> String {

@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use duet_drivers::clock::WorldClock;
 use duet_drivers::console::Console;
@@ -392,7 +392,7 @@ impl WorldOptions {
         if words.is_empty() {
             return;
         }
-        let secrets = self.secrets_among(&environment());
+        let secrets = self.own_secrets();
         for word in words {
             *word = secrets.mask_text(word);
         }
@@ -404,7 +404,7 @@ impl WorldOptions {
     /// If the workspace cannot be opened, or the script of doubles cannot be understood.
     pub(crate) fn tools(&self, workspace: &Path) -> Result<Registry, CommandError> {
         let environment = environment();
-        let secrets = self.secrets_among(&environment);
+        let secrets = self.own_secrets();
         let told = environment.iter().map(|(name, value)| {
             let stand_in = name.to_str().and_then(|name| secrets.stand_in(name));
             (name.clone(), stand_in.map_or_else(|| value.clone(), OsString::from))
@@ -483,7 +483,7 @@ impl WorldOptions {
         let is_alone = self.is_headless || (self.is_fleeting && matches!(settings.person, Person::Away));
         let settings = Settings {
             person: if is_alone { Person::Never } else { settings.person },
-            secrets: self.secrets_among(&environment()),
+            secrets: self.own_secrets(),
             clock: self.clock.clone(),
             is_scriptable: self.is_scriptable,
             ..settings
@@ -536,12 +536,22 @@ impl WorldOptions {
         Ok(world)
     }
 
-    pub(crate) fn secrets_among(&self, environment: &[(OsString, OsString)]) -> Secrets {
-        let texts = environment
-            .iter()
-            .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
-        Secrets::of(texts, &self.secrets)
+    /// The secrets among the variables of this process.
+    pub(crate) fn own_secrets(&self) -> Secrets {
+        /// Those that their names mark: a worker asks for each run that it wakes.
+        static MARKED: OnceLock<Secrets> = OnceLock::new();
+        if self.secrets.is_empty() {
+            return MARKED.get_or_init(|| secrets_among(&environment(), &[])).clone();
+        }
+        secrets_among(&environment(), &self.secrets)
     }
+}
+
+fn secrets_among(environment: &[(OsString, OsString)], named: &[String]) -> Secrets {
+    let texts = environment
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+    Secrets::of(texts, named)
 }
 
 /// Refuses the tools whose answers would be recorded, unless they have doubles or are live.

@@ -33,22 +33,23 @@ pub(crate) struct Pinned {
 /// # Errors
 /// If the record is none of a run, or the texts are missing.
 pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, CommandError> {
-    pinned_or_kept(store, place, &CompiledPrograms::default())
+    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    pinned_or_kept(store, place, &genesis, &CompiledPrograms::default())
 }
 
-/// Reads a run's first record and takes its program from `kept`, or compiles it.
+/// Takes the program of a run's first record from `kept`, or compiles it.
 ///
 /// # Errors
 /// As [`pinned`].
 pub(super) fn pinned_or_kept(
     store: &dyn Store,
     place: &Place,
+    genesis: &Genesis,
     kept: &CompiledPrograms,
 ) -> Result<Pinned, CommandError> {
-    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
     let mut pinned = match kept.take(&genesis.program) {
         Some(pinned) => pinned,
-        None => compiled_again(store, &genesis)?,
+        None => compiled_again(store, genesis)?,
     };
     let mut bytes_max = genesis.limits.run_bytes_max;
     if let Some(terms) = imported::terms(store, &place.run)? {

@@ -48,7 +48,10 @@ impl Session {
                 Advance::Ended { code } => return Ok(DriveOutcome::Ended { code }),
                 Advance::Interrupted => Happening::Input(Input::Interrupt),
                 Advance::Idle if self.is_asleep() => return Ok(self.run.outcome()),
-                Advance::Idle => self.world.next_happening(),
+                Advance::Idle => {
+                    self.open_door();
+                    self.world.next_happening()
+                }
             };
             match happening {
                 Happening::Input(Input::Interrupt) => {
@@ -61,6 +64,13 @@ impl Session {
                 Happening::Woken | Happening::Asked => {}
                 Happening::Nothing => return Ok(self.run.outcome()),
             }
+        }
+    }
+
+    /// Lets other processes ask for things, if they cannot yet.
+    fn open_door(&mut self) {
+        if let Some(journal) = self.place.journal.as_deref().filter(|_| self.keeper.takes_door()) {
+            self.world.open_door(journal, self.run.id());
         }
     }
 

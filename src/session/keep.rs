@@ -6,10 +6,11 @@
 //! It does not answer requests; `serve.rs` does. Read next: `serve.rs`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use duet_drivers::ticker::Ticker;
+use duet_drivers::waker::Waker;
 use duet_drivers::world::World;
 use duet_journal::owner::{BEAT_MS, now_ms};
 use duet_journal::{BranchName, Epoch, Owner, RunId, Store, StoreError};
@@ -28,6 +29,8 @@ const MAIL_MS: u64 = 1_000;
 #[derive(Default)]
 pub(super) struct Keeper {
     shared: Arc<Shared>,
+    /// Whether the run's door is still to be opened.
+    needs_door: bool,
     _ticker: Option<Ticker>,
 }
 
@@ -47,42 +50,40 @@ impl Keeper {
         let Some(path) = place.journal.as_deref() else {
             return Self::default();
         };
-        let further = place.is_further.then(|| run.branch());
-        doors::open(world, path, (run.id(), further));
+        let journal = Journal::at(path);
+        // Most runs that a worker wakes sleep again before anybody could reach their doors. Others
+        // put letters into the inbox on a server until there is one.
+        let needs_door = journal.is_on_server() && place.beats.is_some();
+        if !needs_door {
+            doors::open(world, path, (run.id(), place.is_further.then(|| run.branch())));
+        }
         let shared = Arc::new(Shared {
             has_mail: AtomicBool::new(true),
             ..Shared::default()
         });
-        if place.is_further {
+        let ticker = if place.is_further {
             // The lease is the run's, which the same process renews.
-            return Self { shared, _ticker: None };
-        }
-        let journal = Journal::at(path);
-        let is_posted = journal.is_on_server() || place.is_worked;
-        let interval_ms = if is_posted { MAIL_MS } else { BEAT_MS };
-        let mut beating = Beating {
-            journal,
-            run: run.id().clone(),
-            branch: run.branch().clone(),
-            epoch: run.epoch(),
-            store: None,
-            renewed_ms: now_ms(),
-        };
-        let (waker, told) = (world.waker(), Arc::clone(&shared));
-        let beat = move || {
-            // A failure may pass; if it does not, a commit says what is wrong.
-            let is_news = beating.beat(&told).unwrap_or(false);
-            if is_news {
-                // The thread that runs turns may miss a ring while it takes one: each beat rings.
-                waker.iter().for_each(|waker| waker.wake());
+            None
+        } else {
+            let beating = Beating::of(run, &shared, world);
+            match &place.beats {
+                Some(beats) => {
+                    beats.add(beating);
+                    None
+                }
+                None => beating.begin(journal),
             }
-            true
         };
         Self {
             shared,
-            // Without it the lease runs out for other hosts; on this one the process is known.
-            _ticker: Ticker::start(Duration::from_millis(interval_ms), beat).ok(),
+            needs_door,
+            _ticker: ticker,
         }
+    }
+
+    /// Says once that the run's door is to be opened, if it is.
+    pub(super) fn takes_door(&mut self) -> bool {
+        std::mem::take(&mut self.needs_door)
     }
 
     /// Says whether another process has claimed the run, as far as is known.
@@ -101,42 +102,121 @@ impl Keeper {
     }
 }
 
-/// The thread of a keeper.
+/// The duties that an owner of a run repeats.
 struct Beating {
-    journal: Journal,
     run: RunId,
     branch: BranchName,
     epoch: Epoch,
-    /// The connection to a server; a file is opened anew each time.
-    store: Option<Box<dyn Store>>,
     renewed_ms: u64,
+    shared: Arc<Shared>,
+    waker: Option<Waker>,
 }
 
 impl Beating {
-    /// Looks for letters, and renews the lease when it is time; returns whether there is news.
-    fn beat(&mut self, shared: &Shared) -> Result<bool, StoreError> {
+    fn of(run: &Run, shared: &Arc<Shared>, world: &World) -> Self {
+        Self {
+            run: run.id().clone(),
+            branch: run.branch().clone(),
+            epoch: run.epoch(),
+            renewed_ms: now_ms(),
+            shared: Arc::clone(shared),
+            waker: world.waker(),
+        }
+    }
+
+    /// Begins to repeat it on a thread of its own.
+    fn begin(mut self, journal: Journal) -> Option<Ticker> {
+        let interval_ms = if journal.is_on_server() { MAIL_MS } else { BEAT_MS };
+        // The connection to a server; a file is opened anew each time.
+        let mut kept: Option<Box<dyn Store>> = None;
+        let mut beat = move || -> Result<(), StoreError> {
+            let mut store = match kept.take() {
+                Some(store) => store,
+                None => journal.open_again()?,
+            };
+            if self.beat(&mut *store)? && journal.is_on_server() {
+                kept = Some(store);
+            }
+            Ok(())
+        };
+        let tick = move || {
+            // A failure may pass; if it does not, a commit says what is wrong.
+            let _may_pass = beat();
+            true
+        };
+        // Without it the lease runs out for other hosts; on this one the process is known.
+        Ticker::start(Duration::from_millis(interval_ms), tick).ok()
+    }
+
+    /// Looks for letters, and renews the lease when it is time; returns whether the run is not
+    /// given up.
+    fn beat(&mut self, store: &mut dyn Store) -> Result<bool, StoreError> {
+        let shared = Arc::clone(&self.shared);
         let is_over = shared.is_over.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_over {
-            self.store = None;
             return Ok(false);
         }
-        let mut store = match self.store.take() {
-            Some(store) => store,
-            None => self.journal.open_again()?,
-        };
         if now_ms().saturating_sub(self.renewed_ms) >= BEAT_MS {
-            if !renew(&mut *store, &self.run, self.epoch)? {
+            if !renew(store, &self.run, self.epoch)? {
                 shared.is_lost.store(true, Ordering::Relaxed);
+                self.wake();
                 return Ok(true);
             }
             self.renewed_ms = now_ms();
         }
-        let has_mail = !store.letters(&self.run, &self.branch)?.is_empty();
-        if has_mail {
+        if !store.letters(&self.run, &self.branch)?.is_empty() {
             shared.has_mail.store(true, Ordering::Relaxed);
+            // The thread that runs turns may miss a ring while it takes one: each beat rings.
+            self.wake();
         }
-        self.store = self.journal.is_on_server().then_some(store);
-        Ok(has_mail)
+        Ok(true)
+    }
+
+    fn wake(&self) {
+        self.waker.iter().for_each(Waker::wake);
+    }
+}
+
+/// The runs that a worker executes: its own thread beats for all of them, on its connection.
+#[derive(Default)]
+pub(crate) struct Beats(Mutex<Vec<Due>>);
+
+/// A run, and the time of its next beat, in milliseconds since 1970.
+struct Due {
+    beating: Beating,
+    at_ms: u64,
+}
+
+impl Beats {
+    fn lock(&self) -> MutexGuard<'_, Vec<Due>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, beating: Beating) {
+        let at_ms = now_ms() + MAIL_MS;
+        self.lock().push(Due { beating, at_ms });
+    }
+
+    /// Beats for the runs whose time has come.
+    ///
+    /// # Errors
+    /// If the journal cannot be used; the rest is done the next time.
+    pub(crate) fn beat(&self, store: &mut dyn Store) -> Result<(), StoreError> {
+        let now = now_ms();
+        loop {
+            let due = {
+                let mut all = self.lock();
+                let place = all.iter().position(|due| due.at_ms <= now);
+                place.map(|place| all.swap_remove(place))
+            };
+            let Some(mut due) = due else { return Ok(()) };
+            let beaten = due.beating.beat(store);
+            if !matches!(beaten, Ok(false)) {
+                due.at_ms = now + MAIL_MS;
+                self.lock().push(due);
+            }
+            beaten?;
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! It does not decide which failures are shown; the runtime reports those that no actor takes.
 //! Read next: the crate's `render.rs`.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -23,6 +24,7 @@ use preserves::IOValue;
 use super::RunPlace;
 use super::output_mark::OutputMark;
 use super::stop_report::ways_back;
+use crate::doors;
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::watch::Watched;
@@ -95,6 +97,11 @@ impl Reporting {
     /// Replaces secrets in a text that a person types.
     pub(super) fn mask_text(&self, text: &str) -> String {
         self.world.mask_text(text)
+    }
+
+    /// Opens the door of the run.
+    pub(super) fn open_door(&mut self, journal: &Path, run: &RunId) {
+        doors::open(&mut self.world, journal, (run, None));
     }
 
     /// Says what executes here, as other processes name it.

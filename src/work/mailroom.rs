@@ -27,7 +27,7 @@ use crate::records::newest_turns;
 use crate::session::serve::Wish;
 use crate::session::{restore, secrets};
 use crate::webhooks::{RequestName, read_reply};
-use crate::world_options::{WorldOptions, environment};
+use crate::world_options::WorldOptions;
 
 /// Begins to take webhooks in.
 ///
@@ -168,7 +168,7 @@ impl Mailroom {
     fn reveal(&self, value: &IOValue, names: &[String]) -> IOValue {
         let mut options = self.options.clone();
         options.secrets.extend(names.iter().cloned());
-        options.secrets_among(&environment()).reveal(value)
+        options.own_secrets().reveal(value)
     }
 }
 
