@@ -27,7 +27,7 @@ use crate::codec_struct;
 use crate::collections::tracked::{Tracked, TrackedCell, Tracking, tracked_fields};
 use crate::dataspace::index::{Change, Changes, Index};
 use crate::dataspace::listing::{ContentHash, Presence};
-use crate::dataspace::pattern::{GroupKind, PackedPattern, Pattern};
+use crate::dataspace::pattern::{GroupKind, OBSERVE, PackedPattern, Pattern};
 use crate::model::codec::{Codec, DecodeError};
 use crate::model::identity::{ActorId, Counters, Handle, ObserverId};
 use crate::model::value::{Fact, compare};
@@ -110,10 +110,12 @@ impl Dataspace {
     /// An observer whose `Observe` fact disappears receives `Removed` for all its matches. Removing
     /// an absent fact does nothing.
     pub fn retract(&mut self, fact: &Fact) -> Notices {
-        let observed = parse_observe(fact).map(|(to, _)| to);
-        if let Some(to) = observed.filter(|to| self.unlisted.get(&to.observer) == Some(fact)) {
+        let observed = parse_observe(fact);
+        if let Some((to, pattern)) = &observed
+            && self.unlisted.get(&to.observer) == Some(fact)
+        {
             self.unlisted.remove(&to.observer);
-            return self.unobserve(to);
+            return self.unobserve(*to, pattern);
         }
         let Ok((number, count)) = self.index.facts.find(fact) else {
             return Notices::new();
@@ -127,8 +129,8 @@ impl Dataspace {
             return Notices::new();
         }
         let mut notices = Notices::new();
-        if let Some(to) = observed {
-            notices.extend(self.unobserve(to));
+        if let Some((to, pattern)) = observed {
+            notices.extend(self.unobserve(to, &pattern));
         }
         let first = notices.len();
         for change in self.index.remove(number) {
@@ -205,8 +207,8 @@ impl Dataspace {
         matches.into_iter().map(tell).collect()
     }
 
-    fn unobserve(&mut self, to: ObserverRef) -> Notices {
-        let removed = self.index.unobserve(to);
+    fn unobserve(&mut self, to: ObserverRef, pattern: &Pattern) -> Notices {
+        let removed = self.index.unobserve(to, pattern);
         let tell = |gone: index::Match| Notice {
             to,
             kind: NoticeKind::Removed(gone.handle),
@@ -237,8 +239,7 @@ pub fn observe_fact(to: ObserverRef, pattern: &PackedPattern) -> Result<Fact, Pa
     })
 }
 
-/// The packed symbols that label the `Observe` fact and the observer in it.
-const OBSERVE: &[u8] = b"\xb3\x07Observe";
+/// The packed symbol that labels the observer in an `Observe` fact.
 const OBSERVER: &[u8] = b"\xb3\x08observer";
 
 /// Says whether a pattern could match an `Observe` fact.

@@ -206,7 +206,7 @@ pub(crate) fn waits(state: &RunState) -> Vec<Waiting> {
                 actor: *id,
                 name: name.clone(),
                 fiber: *fiber,
-                conditions: vec![found.asleep_until.as_deref()?.to_owned()],
+                conditions: vec![found.sleep.as_deref()?.until.to_string()],
                 awaited: Vec::new(),
             })
         });

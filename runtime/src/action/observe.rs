@@ -6,6 +6,7 @@ use crate::codec_struct;
 use crate::dataspace::pattern::PackedPattern;
 use crate::dataspace::{ObserverRef, observe_fact};
 use crate::model::identity::{FacetId, Handle, ObserverId, Resource};
+use crate::model::value::Fact;
 use crate::state::actor::{Observer, Target};
 use crate::state::draft::Draft;
 use crate::state::event::Event;
@@ -36,7 +37,7 @@ impl Act for Observe {
             target,
             is_closing: false,
         };
-        begin(draft, self.observer, observer, &self.pattern)
+        begin(draft, self.observer, observer, &self.pattern).map(drop)
     }
 
     fn claims(&self) -> Claims {
@@ -55,13 +56,13 @@ impl Act for Observe {
     }
 }
 
-/// Adds an observer of a pattern and asserts its `Observe` fact.
+/// Adds an observer of a pattern, asserts its `Observe` fact and returns it.
 pub(super) fn begin(
     draft: &mut Draft,
     id: ObserverId,
     observer: Observer,
     pattern: &PackedPattern,
-) -> Result<(), Refusal> {
+) -> Result<Fact, Refusal> {
     let (facet, handle) = (observer.facet, observer.handle);
     let fact = observe_fact(
         ObserverRef {
@@ -72,11 +73,11 @@ pub(super) fn begin(
     )?;
     draft.facet_mut(facet)?.observers.insert(id);
     draft.acting_mut()?.observers.insert(id, observer);
-    draft.hold(facet, handle, fact)?;
+    draft.hold(facet, handle, fact.clone())?;
     if !draft.acting()?.undelivered.is_empty() {
         hand_over(draft, id, pattern)?;
     }
-    Ok(())
+    Ok(fact)
 }
 
 /// Hands a new observer the messages that one of the same pattern had not received when the actor

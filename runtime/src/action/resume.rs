@@ -21,7 +21,7 @@ codec_struct!(Resume "resume" { wait, condition });
 impl Act for Resume {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         let wait = draft.end_wait(self.wait)?;
-        for (position, condition) in (0..).zip(&wait.conditions) {
+        for (position, condition) in (0..).zip(wait.conditions.iter()) {
             if let Condition::Answer { request } = condition {
                 // This also withdraws a question or timer that lost the race; a tool's result
                 // stays, because another wait may still need it.

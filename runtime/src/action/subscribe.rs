@@ -32,7 +32,7 @@ impl Act for Subscribe {
             target: Target::Peer { oid: self.oid },
             is_closing: false,
         };
-        observe::begin(draft, self.observer, observer, &self.pattern)
+        observe::begin(draft, self.observer, observer, &self.pattern).map(drop)
     }
 
     fn claims(&self) -> Claims {

@@ -3,6 +3,7 @@
 
 use super::{Act, Claims, Need, Needs, observe};
 use crate::codec_struct;
+use crate::dataspace::pattern::PackedPattern;
 use crate::model::identity::{FacetId, FiberId, Resource, WaitId};
 use crate::state::actor::{self, Condition, FiberKind, Observer, Target};
 use crate::state::draft::Draft;
@@ -32,15 +33,15 @@ impl Act for Wait {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         draft.park(self.fiber, self.facet, self.kind)?;
         draft.facet_mut(self.facet)?.waits.insert(self.wait);
+        let begun = self.conditions.iter().map(|condition| self.begin(draft, condition));
+        let conditions: Vec<Condition> = begun.collect::<Result<_, Refusal>>()?;
         let wait = actor::Wait {
             fiber: self.fiber,
             facet: self.facet,
-            conditions: self.conditions.clone(),
+            conditions: conditions.into(),
         };
-        draft.acting_mut()?.waits.insert(self.wait, wait.into());
-        self.conditions
-            .iter()
-            .try_for_each(|condition| self.begin(draft, condition))
+        draft.acting_mut()?.waits.insert(self.wait, wait);
+        Ok(())
     }
 
     fn claims(&self) -> Claims {
@@ -77,7 +78,9 @@ impl Act for Wait {
 }
 
 impl Wait {
-    fn begin(&self, draft: &mut Draft, condition: &Condition) -> Result<(), Refusal> {
+    /// Begins to wait for a condition; returns it as the state keeps it, with the pattern in its
+    /// `Observe` fact.
+    fn begin(&self, draft: &mut Draft, condition: &Condition) -> Result<Condition, Refusal> {
         let (wait, facet) = (self.wait, self.facet);
         let (observer, handle, pattern, target) = match condition {
             Condition::Matching {
@@ -116,7 +119,7 @@ impl Wait {
                         },
                     );
                 }
-                return Ok(());
+                return Ok(condition.clone());
             }
         };
         let entry = Observer {
@@ -126,11 +129,25 @@ impl Wait {
             is_closing: false,
         };
         let event_count = draft.outbox.count(draft.actor);
-        observe::begin(draft, *observer, entry, pattern)?;
+        let is_accepted = matches!(entry.target, Target::Predicate { .. });
+        let (observer, handle) = (*observer, *handle);
+        let pattern = PackedPattern::observed_by(observe::begin(draft, observer, entry, pattern)?);
         if self.is_edge {
             // The events for the observer so far are the facts that were present before it.
-            draft.outbox.forget(draft.actor, *observer, event_count);
+            draft.outbox.forget(draft.actor, observer, event_count);
         }
-        Ok(())
+        Ok(if is_accepted {
+            Condition::Accepted {
+                observer,
+                handle,
+                pattern,
+            }
+        } else {
+            Condition::Matching {
+                observer,
+                handle,
+                pattern,
+            }
+        })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Act, Claims};
 use crate::model::identity::{FacetId, FiberId, Resource};
-use crate::state::actor::FiberKind;
+use crate::state::actor::{FiberKind, Sleep};
 use crate::state::draft::Draft;
 use crate::state::event::Event;
 use crate::state::refusal::Refusal;
@@ -76,8 +76,8 @@ impl Act for Yield {
         };
         let actor = draft.acting_mut()?;
         if let Some(fiber) = actor.fibers.get_mut(&self.fiber) {
-            fiber.asleep_until = Some(until.as_str().into());
-            fiber.follows = ends;
+            let until = until.as_str().into();
+            fiber.sleep = Some(Box::new(Sleep { until, follows: ends }));
         }
         if let Some(followed) = ends {
             actor.followers.insert((followed, self.fiber));

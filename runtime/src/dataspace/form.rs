@@ -30,8 +30,9 @@ pub(crate) struct Form {
     captures: Vec<Path>,
 }
 
-/// The canonical bytes of the constants, concatenated; mostly short.
-pub(crate) type Constants = SmallVec<[u8; 24]>;
+/// The canonical bytes of the constants, concatenated; mostly short. With the byte that says
+/// whether they are inline, 23 bytes fill three words.
+pub(crate) type Constants = SmallVec<[u8; 23]>;
 
 /// The parts that a form reads from a value of its shape.
 pub(crate) struct Reading<'a> {
@@ -97,6 +98,21 @@ impl Compiled {
             }
         }
     }
+}
+
+/// Returns the constants of a pattern, which its form leaves out.
+pub(crate) fn constants_of(pattern: &Pattern) -> Constants {
+    fn add(pattern: &Pattern, constants: &mut Constants) {
+        match pattern {
+            Pattern::Discard => {}
+            Pattern::Bind(inner) => add(inner, constants),
+            Pattern::Literal(literal) => constants.extend_from_slice(literal.bytes()),
+            Pattern::Group { entries, .. } => entries.iter().for_each(|(_, inner)| add(inner, constants)),
+        }
+    }
+    let mut constants = Constants::new();
+    add(pattern, &mut constants);
+    constants
 }
 
 impl Form {

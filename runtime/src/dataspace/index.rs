@@ -16,13 +16,13 @@ use preserves::IOValue;
 use smallvec::SmallVec;
 
 use super::facts::Facts;
-use super::form::{Compiled, Constants, Form, FormTerms, Parts, Reading, Term};
+use super::form::{Compiled, Constants, Form, FormTerms, Parts, Reading, Term, constants_of};
 use super::listing::Presence;
 use super::notice::{Captures, ObserverRef};
 use super::pattern::Pattern;
 use crate::collections::ordered::Key;
 use crate::collections::tracked::{Tracked, TrackedCell, tracked_fields};
-use crate::model::identity::{Handle, ObserverId};
+use crate::model::identity::{ActorId, Handle, ObserverId};
 use crate::model::value::{Fact, compare_all};
 
 /// A form is listed under a term of the whole fact while fewer forms than this are there; otherwise
@@ -112,6 +112,23 @@ impl<T: Ord + Copy> Members<T> {
     }
 }
 
+impl Observers {
+    /// Says whether an observer is among them.
+    fn has(&self, observer: ObserverId) -> bool {
+        let is_it = |member: &ObserverRef| member.observer == observer;
+        match self {
+            Self::One(member) => is_it(member),
+            Self::Many(members) => {
+                let actor = ActorId(0);
+                members
+                    .range(ObserverRef { observer, actor }..)
+                    .next()
+                    .is_some_and(is_it)
+            }
+        }
+    }
+}
+
 /// The observers of one pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf {
@@ -166,7 +183,9 @@ pub(crate) struct Index {
     leaves: Tracked<LeafKey, Leaf>,
     /// The matches by the number of their leaf.
     matches: Tracked<(u64, Captures), Known>,
-    leaf_of: Tracked<ObserverId, LeafKey>,
+    /// The numbers of the observers' forms. Their constants are in their leaves, and in the
+    /// patterns that come when they go.
+    form_of: Tracked<ObserverId, u64>,
 }
 
 tracked_fields!(Index {
@@ -177,7 +196,7 @@ tracked_fields!(Index {
     by_part,
     leaves,
     matches,
-    leaf_of
+    form_of
 });
 
 impl Index {
@@ -253,9 +272,11 @@ impl Index {
 
     /// Returns the captures of an observer in the message `value`.
     pub(crate) fn read(&self, observer: ObserverId, value: View<'_>) -> Option<Captures> {
-        let LeafKey { form, constants, .. } = self.leaf_of.get(&observer)?;
-        let reading = self.forms.get(form)?.form.read(value)?;
-        (reading.constants == *constants).then(|| reading.captures())
+        let form = *self.form_of.get(&observer)?;
+        let mut reading = self.forms.get(&form)?.form.read(value)?;
+        let constants = std::mem::take(&mut reading.constants);
+        let leaf = self.leaves.get(&LeafKey { form, constants })?;
+        leaf.observers.has(observer).then(|| reading.captures())
     }
 
     /// Adds an observer and returns its matches in the order of Preserves.
@@ -274,7 +295,7 @@ impl Index {
             form: self.number_form(&compiled, number),
             constants: compiled.constants.clone(),
         };
-        self.leaf_of.insert(observer.observer, key.clone());
+        self.form_of.insert(observer.observer, key.form);
         if let Some(leaf) = self.leaves.get_mut(&key) {
             leaf.observers.insert(observer);
             let number = leaf.number;
@@ -289,11 +310,13 @@ impl Index {
         self.sorted(number)
     }
 
-    /// Removes an observer and returns its matches in the order of Preserves.
-    pub(crate) fn unobserve(&mut self, observer: ObserverRef) -> Vec<Match> {
-        let Some(key) = self.leaf_of.remove(&observer.observer) else {
+    /// Removes an observer of a pattern and returns its matches in the order of Preserves.
+    pub(crate) fn unobserve(&mut self, observer: ObserverRef, pattern: &Pattern) -> Vec<Match> {
+        let Some(form) = self.form_of.remove(&observer.observer) else {
             return Vec::new();
         };
+        let constants = constants_of(pattern);
+        let key = LeafKey { form, constants };
         let Some(leaf) = self.leaves.get_mut(&key) else {
             return Vec::new();
         };

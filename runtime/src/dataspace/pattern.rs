@@ -215,8 +215,14 @@ impl Codec for Pattern {
 }
 
 /// A pattern in its canonical bytes, the form for records and for memory; cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// A pattern that is observed is in the bytes of its `Observe` fact, so that a wait takes no memory
+/// for another copy.
+#[derive(Clone)]
 pub struct PackedPattern(Fact);
+
+/// The packed symbol that labels an `Observe` fact; no pattern has this label.
+pub(super) const OBSERVE: &[u8] = b"\xb3\x07Observe";
 
 impl PackedPattern {
     /// Packs a pattern.
@@ -232,21 +238,45 @@ impl PackedPattern {
         Self::of(&Pattern::bind(Pattern::Discard)).is_ok_and(|anything| anything == *self)
     }
 
+    /// Returns the pattern of an `Observe` fact, without a copy.
+    pub(crate) fn observed_by(fact: Fact) -> Self {
+        Self(fact)
+    }
+
     /// Returns a view of the bytes.
     pub(crate) fn view(&self) -> View<'_> {
-        self.0.view()
+        let whole = self.0.view();
+        if whole.label().is_some_and(|label| label.as_bytes() == OBSERVE) {
+            whole.items().next().unwrap_or(whole)
+        } else {
+            whole
+        }
+    }
+}
+
+impl PartialEq for PackedPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.view() == other.view()
+    }
+}
+
+impl Eq for PackedPattern {}
+
+impl fmt::Debug for PackedPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.view().to_value().fmt(f)
     }
 }
 
 impl fmt::Display for PackedPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.0)
+        write!(f, "{self:?}")
     }
 }
 
 impl Codec for PackedPattern {
     fn write(&self, out: &mut PackedWriter) {
-        Codec::write(&self.0, out);
+        out.packed(self.view());
     }
 
     fn decode(value: &IOValue) -> Result<Self, DecodeError> {

@@ -6,13 +6,17 @@
 //! It does not act on the dataspace; `../state.rs` does.
 //! Read next: `../state.rs`.
 
+use std::ops::Deref;
+use std::slice;
 use std::sync::Arc;
 
+use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
 use crate::collections::tracked::{Tracked, TrackedList, TrackedSet, TrackedTree, tracked_fields};
 use crate::dataspace::Captures;
 use crate::dataspace::pattern::PackedPattern;
+use crate::model::codec::{Codec, DecodeError, Fields};
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::manifest::Manifest;
 use crate::model::value::Fact;
@@ -159,6 +163,46 @@ codec_enum!(Condition "a condition" {
     Answer "answer" { request }
 });
 
+/// The conditions of a wait. Almost every wait has one, which takes no allocation of its own, so
+/// that a run may have a million waits.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Conditions {
+    /// The only condition.
+    One(Condition),
+    /// Any number of conditions.
+    Many(Arc<[Condition]>),
+}
+
+impl Deref for Conditions {
+    type Target = [Condition];
+
+    fn deref(&self) -> &[Condition] {
+        match self {
+            Self::One(condition) => slice::from_ref(condition),
+            Self::Many(conditions) => conditions,
+        }
+    }
+}
+
+impl From<Vec<Condition>> for Conditions {
+    fn from(conditions: Vec<Condition>) -> Self {
+        match <[Condition; 1]>::try_from(conditions) {
+            Ok([condition]) => Self::One(condition),
+            Err(conditions) => Self::Many(conditions.into()),
+        }
+    }
+}
+
+impl Codec for Conditions {
+    fn write(&self, out: &mut PackedWriter) {
+        out.sequence(|out| self.iter().for_each(|condition| condition.write(out)));
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        Vec::decode(value).map(Self::from)
+    }
+}
+
 /// The conditions of a parked fiber; the first that holds ends the wait.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
@@ -167,7 +211,7 @@ pub struct Wait {
     /// Its facet.
     pub facet: FacetId,
     /// The conditions.
-    pub conditions: Vec<Condition>,
+    pub conditions: Conditions,
 }
 codec_struct!(Wait "wait-state" { fiber, facet, conditions });
 
@@ -210,12 +254,66 @@ pub struct Fiber {
     pub kind: FiberKind,
     /// The rest of its computation.
     pub continuation: Callable,
-    /// What another fiber will have done when it wakes this one, for people, if this one sleeps.
-    pub asleep_until: Option<Arc<str>>,
-    /// The parked fiber whose end also wakes this one, if this one sleeps.
+    /// What it sleeps for; few fibers sleep.
+    pub sleep: Option<Box<Sleep>>,
+}
+
+/// The sleep of a fiber that another fiber wakes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sleep {
+    /// What the other fiber will have done then, for people.
+    pub until: Arc<str>,
+    /// The parked fiber whose end also wakes this one.
     pub follows: Option<FiberId>,
 }
-codec_struct!(Fiber "fiber-state" { facet, kind, continuation, asleep_until, follows });
+
+impl Codec for Fiber {
+    fn write(&self, out: &mut PackedWriter) {
+        out.record(Self::LABEL, |out| {
+            self.facet.write(out);
+            self.kind.write(out);
+            self.continuation.write(out);
+            let sleep = self.sleep.as_deref();
+            sleep.map(|sleep| Arc::clone(&sleep.until)).write(out);
+            sleep.and_then(|sleep| sleep.follows).write(out);
+        });
+    }
+
+    fn decode(value: &IOValue) -> Result<Self, DecodeError> {
+        let mut fields = Fields::of(value, Self::LABEL, Self::FIELDS.len())?;
+        let [facet, kind, continuation, until, follows] = Self::FIELDS;
+        let (facet, kind) = (fields.read(facet)?, fields.read(kind)?);
+        let continuation = fields.read(continuation)?;
+        let until: Option<Arc<str>> = fields.read(until)?;
+        let follows = fields.read(follows)?;
+        let sleep = until.map(|until| Box::new(Sleep { until, follows }));
+        if sleep.is_none() && follows.is_some() {
+            return Err(DecodeError::Inconsistent {
+                what: "a fiber that follows another one sleeps",
+            });
+        }
+        Ok(Self {
+            facet,
+            kind,
+            continuation,
+            sleep,
+        })
+    }
+
+    fn fields_of(label: &str) -> &'static [&'static str] {
+        if label == Self::LABEL { &Self::FIELDS } else { &[] }
+    }
+}
+
+impl Fiber {
+    const LABEL: &str = "fiber-state";
+    const FIELDS: [&str; 5] = ["facet", "kind", "continuation", "asleep_until", "follows"];
+
+    /// Returns the parked fiber whose end also wakes this one, if this one sleeps.
+    pub fn follows(&self) -> Option<FiberId> {
+        self.sleep.as_deref()?.follows
+    }
+}
 
 /// The class of the entities with a role: a procedure of a library, which a new actor finds by
 /// name.
@@ -287,7 +385,7 @@ pub struct Actor {
     /// Its observers.
     pub observers: Tracked<ObserverId, Observer>,
     /// Its waits.
-    pub waits: Tracked<WaitId, Arc<Wait>>,
+    pub waits: Tracked<WaitId, Wait>,
     /// The waits for the answer to a request.
     pub awaited: TrackedSet<(RequestId, WaitId)>,
     /// Its parked fibers.

@@ -6,8 +6,6 @@
 //! it may.
 //! Read next: `../action.rs`.
 
-use std::sync::Arc;
-
 use duet_journal::{BlobHash, RecordHash, Sequence};
 use smallvec::SmallVec;
 
@@ -210,8 +208,7 @@ impl Draft {
             facet,
             kind,
             continuation,
-            asleep_until: None,
-            follows: None,
+            sleep: None,
         };
         let actor = self.acting_mut()?;
         let Some(found) = actor.facets.get_mut(&facet) else {
@@ -241,7 +238,7 @@ impl Draft {
             return Err(Refusal::NoFacet(fiber.facet));
         };
         facet.fibers.remove(&id);
-        if let Some(followed) = fiber.follows {
+        if let Some(followed) = fiber.follows() {
             actor.followers.remove(&(followed, id));
         }
         Ok(fiber)
@@ -269,10 +266,10 @@ impl Draft {
     /// [`Refusal::NoFiber`].
     pub(crate) fn end_fiber(&mut self, id: FiberId) -> Result<(), Refusal> {
         self.drop_fiber(id)?;
-        let is_its = |(wait, state): (&WaitId, &Arc<crate::state::actor::Wait>)| (state.fiber == id).then_some(*wait);
+        let is_its = |(wait, state): (&WaitId, &crate::state::actor::Wait)| (state.fiber == id).then_some(*wait);
         let waits: Vec<WaitId> = self.acting()?.waits.iter().filter_map(is_its).collect();
         for wait in waits {
-            for condition in &self.end_wait(wait)?.conditions {
+            for condition in self.end_wait(wait)?.conditions.iter() {
                 match condition {
                     Condition::Answer { request } => self.forget_request(*request),
                     Condition::Matching { .. } | Condition::Accepted { .. } => {}
@@ -328,10 +325,10 @@ impl Draft {
     ///
     /// # Errors
     /// [`Refusal::NoWait`].
-    pub(crate) fn end_wait(&mut self, id: WaitId) -> Result<Arc<crate::state::actor::Wait>, Refusal> {
+    pub(crate) fn end_wait(&mut self, id: WaitId) -> Result<crate::state::actor::Wait, Refusal> {
         let wait = self.forget_wait(id)?;
         self.facet_mut(wait.facet)?.waits.remove(&id);
-        for condition in &wait.conditions {
+        for condition in wait.conditions.iter() {
             match condition {
                 Condition::Matching { observer, handle, .. } | Condition::Accepted { observer, handle, .. } => {
                     self.forget_observer(*observer)?;
@@ -364,10 +361,10 @@ impl Draft {
     ///
     /// # Errors
     /// [`Refusal::NoWait`].
-    pub(crate) fn forget_wait(&mut self, id: WaitId) -> Result<Arc<crate::state::actor::Wait>, Refusal> {
+    pub(crate) fn forget_wait(&mut self, id: WaitId) -> Result<crate::state::actor::Wait, Refusal> {
         let actor = self.acting_mut()?;
         let wait = actor.waits.remove(&id).ok_or(Refusal::NoWait(id))?;
-        for condition in &wait.conditions {
+        for condition in wait.conditions.iter() {
             if let Condition::Answer { request } = condition {
                 actor.awaited.remove(&(*request, id));
             }

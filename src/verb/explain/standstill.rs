@@ -181,7 +181,7 @@ fn sleepers(found: &Actor, name: &str) -> Vec<Wait> {
     let asleep = found
         .fibers
         .iter()
-        .filter_map(|(_, fiber)| fiber.asleep_until.as_deref());
+        .filter_map(|(_, fiber)| fiber.sleep.as_deref().map(|sleep| &*sleep.until));
     let asleep = asleep.map(|until| Wait {
         whom: For::Other,
         name: name.to_owned(),

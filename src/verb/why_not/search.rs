@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
         for (id, found) in state.actors.iter() {
             let name = actor(*id, found.role.as_deref());
             for wait in found.waits.values() {
-                for condition in &wait.conditions {
+                for condition in wait.conditions.iter() {
                     self.awaited(&name, condition);
                 }
             }
