@@ -83,6 +83,11 @@ impl Heap {
         self.registers[register as usize] = value;
     }
 
+    /// The address of the registers, in the order of the table, for machine code.
+    pub(crate) fn registers_pointer(&mut self) -> *mut Value {
+        self.registers.as_mut_ptr()
+    }
+
     /// Keeps `value` reachable until [`Heap::release_root`].
     ///
     /// # Errors

@@ -124,6 +124,12 @@ impl Frame {
         self.limit
     }
 
+    /// The bottom of the stack.
+    #[inline(always)]
+    pub(super) fn stack(&self) -> *mut Value {
+        self.stack
+    }
+
     /// Replaces the words that a slow path may change.
     #[cfg(not(debug_assertions))]
     #[inline(always)]

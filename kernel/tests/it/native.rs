@@ -216,11 +216,21 @@ fn each_primitive_does_the_same_as_machine_code() {
 
 /// Programs long enough to be compiled while they run; in the last two most runs of machine code
 /// are short.
-const LONG_PROGRAMS: [&str; 4] = [
+const LONG_PROGRAMS: [&str; 5] = [
     "(define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2))))) (fib 20)",
     "(define (fill v i) (if (< i 1000) (begin (vector-set! v i (cons i v)) (fill v (+ i 1))) (vector-length v)))
      (define (times n) (if (= n 0) (fill (make-vector 1000 0) 0) (begin (fill (make-vector 1000 0) 0) (times (- n 1)))))
      (times 50)",
+    // Captures above one frame and above many, also where a part of a segment is left, and throws
+    // over some of them.
+    "(define (tall n)
+       (if (= n 0)
+           (%call/cc (lambda (k) (k 1)))
+           ((lambda (rest) (+ rest (%call/cc (lambda (k) (if (< n 3) (k n) n))))) (tall (- n 1)))))
+     (define (deep n k)
+       (if (= n 0) (k (tall 6)) (+ 1 (%call/cc (lambda (j) (deep (- n 1) (if (< n 4) k j)))))))
+     (define (times n sum) (if (= n 0) sum (times (- n 1) (+ sum (%call/cc (lambda (k) (deep 8 k)))))))
+     (times 2000 0)",
     "(define (count n sum)
        (if (= n 0) sum (count (- n 1) (+ (%call/cc (lambda (k) (k n))) (%call/cc (lambda (k) n)) sum))))
      (count 20000 0)",

@@ -13,6 +13,7 @@ use std::any::Any;
 use std::ffi::c_void;
 use std::mem::offset_of;
 
+use super::super::Machine;
 use super::super::execute::SlowPath;
 use super::super::frame::Frame;
 use super::Slot;
@@ -57,6 +58,12 @@ pub(super) struct Context {
     constants: *const u64,
     /// The slow path, for what Rust does on behalf of machine code.
     pub(super) slow: *mut c_void,
+    /// The bottom of the stack.
+    stack: *mut Value,
+    /// The heap's registers.
+    registers: *mut Value,
+    /// The machine, which knows what is left of the newest segment below the stack.
+    machine: *mut Machine,
     /// A panic of what Rust did.
     pub(super) panic: Option<Box<dyn Any + Send>>,
 }
@@ -82,6 +89,9 @@ impl Context {
             page_flags: std::ptr::null(),
             globals: std::ptr::null(),
             constants: std::ptr::null(),
+            stack: std::ptr::null_mut(),
+            registers: std::ptr::null_mut(),
+            machine: std::ptr::null_mut(),
             panic: None,
         }
     }
@@ -99,8 +109,14 @@ impl Context {
     #[inline(always)]
     pub(super) fn load_frame(&mut self, frame: &Frame) {
         (self.base, self.stack_limit) = (frame.base(), frame.limit());
+        self.stack = frame.stack();
         self.fuel = frame.fuel;
         self.position = frame.pc() as u32;
+    }
+
+    /// Lets machine code go through continuations.
+    pub(super) fn load_machine(&mut self, machine: &mut Machine, heap: &mut Heap) {
+        (self.registers, self.machine) = (heap.registers_pointer(), std::ptr::from_mut(machine));
     }
 
     /// The address of a stub.
@@ -149,6 +165,11 @@ macro_rules! offsets {
         };)*
     };
 }
+
+/// The offsets of fields that lie further away.
+pub(super) const STACK: i32 = offset_of!(Context, stack) as i32;
+pub(super) const REGISTERS: i32 = offset_of!(Context, registers) as i32;
+pub(super) const MACHINE: i32 = offset_of!(Context, machine) as i32;
 
 offsets! {
     BASE = base;

@@ -144,8 +144,8 @@ pub(in super::super) fn run(frame: &mut Frame, slow: &mut SlowPath<'_>) -> Exit 
     );
     let way_in = slow.machine.native.way_in(position);
     let mut context = Context::new();
-    (context.base, context.stack_limit) = (frame.base(), frame.limit());
-    context.fuel = frame.fuel;
+    context.load_frame(frame);
+    context.load_machine(slow.machine, slow.heap);
     context.targets = way_in.targets;
     context.argument_count = slow.machine.argument_count;
     context.load_heap(slow.heap);

@@ -312,6 +312,12 @@ pub(super) trait EmitCalls: Emit {
     /// Returns to after the call.
     fn return_to_caller(&mut self);
 
+    /// Returns register 0, at the bottom of the stack, into the newest frame below. What needs more
+    /// goes on behind, where Rust does it; a processor may leave all to Rust.
+    fn underflow(&mut self) {}
+    /// Enters the continuation in register 0 with one value, in the same way.
+    fn enter_continuation(&mut self) {}
+
     /// Makes the list of the arguments after the required ones, from the last to the first; leaves
     /// unless there are so many, and room. Uses A, C and D.
     fn collect_rest(&mut self, required: usize, otherwise: DynamicLabel);

@@ -20,6 +20,7 @@
 //! Read next: `machine/native/processor/x86_64/call.rs`.
 
 mod call;
+mod continuation;
 mod number;
 mod object;
 mod stub;
@@ -44,7 +45,7 @@ pub(in super::super) struct X86_64 {
 }
 
 /// The offset of a register of the frame from its register 0.
-fn displacement(register: usize) -> i32 {
+const fn displacement(register: usize) -> i32 {
     8 * register as i32
 }
 

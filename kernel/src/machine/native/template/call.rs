@@ -337,10 +337,14 @@ macro_rules! controls {
     ($($name:ident $opcode:ident)*) => {
         impl<P: Processor> Assembler<'_, P> {
             $(pub(in super::super) fn $name(&mut self, _: Instruction) {
+                controls!(@fast $name self);
                 self.control(service::control::<{ Opcode::$opcode as u8 }>);
             })*
         }
     };
+    (@fast underflow $assembler:ident) => { $assembler.out.underflow() };
+    (@fast enter_continuation $assembler:ident) => { $assembler.out.enter_continuation() };
+    (@fast $name:ident $assembler:ident) => {};
 }
 
 controls! {

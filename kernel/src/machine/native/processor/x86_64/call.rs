@@ -7,7 +7,7 @@
 
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
 
-use super::{X86_64, displacement, emit};
+use super::{X86_64, continuation, displacement, emit};
 use crate::machine::native::processor::{Emit, EmitCalls, PAIR_TAG, PROCEDURE_TAG, Stubs};
 use crate::machine::native::{Slot, context, service};
 use crate::value::Value;
@@ -141,6 +141,14 @@ impl EmitCalls for X86_64 {
 
     fn return_to_caller(&mut self) {
         emit!(self; ret);
+    }
+
+    fn underflow(&mut self) {
+        continuation::underflow(&mut self.operations);
+    }
+
+    fn enter_continuation(&mut self) {
+        continuation::reenter(&mut self.operations);
     }
 
     fn collect_rest(&mut self, required: usize, otherwise: DynamicLabel) {

@@ -10,7 +10,7 @@
 use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynasmApi, DynasmLabelApi, VecAssembler};
 
-use super::{X86_64, displacement};
+use super::{X86_64, continuation, displacement};
 use crate::machine::native::context;
 use crate::machine::native::processor::{Emit, LEAVING, Stubs};
 use crate::machine::native::service::{self, Service};
@@ -77,6 +77,7 @@ pub(super) fn assemble() -> Option<(Vec<u8>, Stubs)> {
             )
         }),
         start(&mut operations, |operations| {
+            continuation::capture(operations);
             dynasmrt::dynasm!(operations
                 ; .arch x64
                 ; mov ecx, [BYTE r14 + context::POSITION]
@@ -124,7 +125,7 @@ fn assemble_service(operations: &mut Operations) {
 }
 
 /// Loads the registers that machine code expects at the beginning of a block.
-fn load_first(operations: &mut Operations) {
+pub(super) fn load_first(operations: &mut Operations) {
     for (register, processor) in X86_64::FIRST.iter().enumerate() {
         dynasmrt::dynasm!(operations; .arch x64; mov Rq(*processor), [rbx + displacement(register)]);
     }
