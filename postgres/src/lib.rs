@@ -36,7 +36,7 @@ use duet_journal::{
 use crate::ahead::Ahead;
 use crate::blobs::{BLOB_BYTES_MAX, Blobs};
 use crate::link::{Link, Value};
-use crate::plan::{Known, Line, Step, SureClaim};
+use crate::plan::{Known, Line, Step};
 use crate::row::{check_note, column};
 
 /// The maximum number of blobs that are read ahead: most are a page of a heap.
@@ -56,8 +56,6 @@ pub struct PostgresStore {
     letterless: RefCell<Option<Line>>,
     /// The blobs that were read through this address.
     blobs: Blobs,
-    /// The claim under which this connection last wrote.
-    sure: Option<SureClaim>,
     /// Whether a commit failed, so that it is unknown what is durable.
     is_in_doubt: bool,
 }
@@ -111,7 +109,6 @@ impl PostgresStore {
             ahead: None,
             letterless: RefCell::default(),
             blobs: address.blobs.clone(),
-            sure: None,
             is_in_doubt: false,
         })
     }
@@ -136,9 +133,6 @@ impl Store for PostgresStore {
     }
 
     fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
-        if self.sure.as_ref().is_some_and(|sure| sure.is_of(run, epoch)) {
-            return Ok(());
-        }
         self.require_epoch(run, epoch).map(drop)
     }
 

@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::owner::now_ms;
 use duet_journal::store::batch::{self, Tip};
 use duet_journal::{
     Append, Blob, BlobHash, BranchName, CommitTime, Epoch, Head, HeadMove, Need, Owner, RecordHash, RunId, StoreError,
@@ -115,27 +114,6 @@ struct NewRecord {
     row: RecordRow,
     blobs: Vec<u8>,
     bytes: Vec<u8>,
-}
-
-/// How long a claim with a lease is sure after the server has compared its epoch, in milliseconds.
-/// Nobody takes a run from a process of the same host that lives, nor from one of another host
-/// whose lease, sixty times as long, has not run out. A process that was stopped meanwhile asks.
-const SURE_MS: u64 = 1_000;
-
-/// A claim that the server has confirmed.
-pub(crate) struct SureClaim {
-    run: RunId,
-    epoch: Epoch,
-    /// When the statement began that confirmed it, in milliseconds since 1970.
-    since_ms: u64,
-}
-
-impl SureClaim {
-    /// Whether nobody else can have the run since then.
-    pub(crate) fn is_of(&self, run: &RunId, epoch: Epoch) -> bool {
-        let age_ms = now_ms().checked_sub(self.since_ms);
-        self.run == *run && self.epoch == epoch && age_ms.is_some_and(|age_ms| age_ms < SURE_MS)
-    }
 }
 
 /// A group commit.
@@ -287,19 +265,6 @@ impl<'a> Plan<'a> {
                 run.owner = owner.to_string();
             }
         }
-    }
-
-    /// The claim that the group was written under, if it is of one run and has a lease.
-    pub(crate) fn leased(&self) -> Option<SureClaim> {
-        let (run, _) = self.changed.first()?;
-        let is_alone = self.changed.iter().all(|(other, _)| other == run);
-        let row = self.after.runs.get(run).filter(|_| is_alone)?;
-        row.owner.parse::<Owner>().ok()?;
-        Some(SureClaim {
-            run: run.clone(),
-            epoch: row.epoch,
-            since_ms: self.now.ms()?,
-        })
     }
 
     /// Blobs that the group names and does not bring, each with a record that names it, in the

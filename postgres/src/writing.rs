@@ -40,7 +40,6 @@ impl PostgresStore {
     pub(crate) fn commit(&mut self, steps: &[Step<'_>]) -> Result<(), StoreError> {
         self.require_writer()?;
         self.ahead = None;
-        self.sure = None;
         let mut known = std::mem::take(&mut self.known);
         let mut is_fresh = !known.covers(steps);
         if is_fresh {
@@ -58,7 +57,6 @@ impl PostgresStore {
                 Ok(plan) if plan.is_empty() => return Ok(()),
                 Ok(plan) => match self.send(&plan)? {
                     Verdict::Done => {
-                        self.sure = plan.leased();
                         self.known = plan.after.without_records();
                         return Ok(());
                     }
