@@ -5,7 +5,7 @@
 //! reference narrow it further by caveats, which are part of the reference.
 //! INVARIANT: only the journal's user can read the key and the grants; a reference gives nothing
 //! but what its grant says now, and no process stores the reference itself.
-//! It does not judge actions; the gate of the runtime does. Read next: `porter.rs`.
+//! It does not judge actions; the gate of the runtime does. Read next: `gatekeeper.rs`.
 //!
 //! Rejected: rights as caveats of the reference. A caveat compares patterns by their form, so it
 //! cannot say which patterns a client may observe; the gate can.

@@ -5,14 +5,14 @@
 //! INVARIANT: of each kind and run there is at most one message in [`SPAN_MS`], so that a flood of
 //! references does not fill the disk; the counts of the messages add up to all refusals, but for
 //! those of the last span before the server ends.
-//! It judges nothing; `porter.rs` does. Read next: `porter.rs`.
+//! It judges nothing; `gatekeeper.rs` does. Read next: `gatekeeper.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use duet_drivers::serve::host::{Host, Refusal};
 
-use crate::porter::Hosts;
+use crate::gatekeeper::Hosts;
 
 /// The time in milliseconds between two messages of a kind in a run.
 const SPAN_MS: u64 = 60_000;

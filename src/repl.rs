@@ -1,7 +1,7 @@
 //! The prompt: the line editor, the comma commands, and the run behind them.
 //!
-//! INVARIANT: only `repl/session.rs`, `repl/pace.rs` and the links of guests know that there is a
-//! run; the other parts know text, the line editor knows keys.
+//! INVARIANT: only `repl/session.rs`, `repl/evaluation.rs` and the links of guests know that there
+//! is a run; the other parts know text, the line editor knows keys.
 //! Read next: `repl/prompt.rs`, then `repl/session.rs`.
 
 mod asked;
@@ -10,6 +10,8 @@ pub(crate) mod command;
 pub(crate) mod complete;
 mod definitions;
 pub(crate) mod editor;
+pub(crate) mod editor_thread;
+pub(crate) mod evaluation;
 mod event;
 pub(crate) mod guest;
 mod highlight;
@@ -19,11 +21,9 @@ pub(crate) mod link;
 pub(crate) mod local;
 pub(crate) mod outline;
 mod owner;
-pub(crate) mod pace;
 mod pipe;
 pub(crate) mod prompt;
 pub(crate) mod remote;
 pub(crate) mod screen;
-pub(crate) mod seat;
 pub(crate) mod session;
-pub(crate) mod typist;
+pub(crate) mod streams;

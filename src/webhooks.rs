@@ -4,7 +4,7 @@
 //! client waits. The reply to the letter, which says that the run has heard it, makes room for the
 //! reply to the request.
 //! INVARIANT: a reply is given to nobody who has ceased to wait, as far as this process knows.
-//! It does not take requests in; `work/mailroom.rs` does.
+//! It does not take requests in; `work/webhook_inboxes.rs` does.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

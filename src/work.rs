@@ -7,9 +7,9 @@
 
 mod fitness;
 pub(crate) mod form;
-pub(crate) mod mailroom;
 pub(crate) mod member;
 mod pulse;
+pub(crate) mod webhook_inboxes;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error as _;

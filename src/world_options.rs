@@ -39,7 +39,7 @@ use crate::imported::Terms;
 use crate::native::NativeArgument;
 use crate::policy;
 use crate::repl::screen::Screen;
-use crate::repl::seat::{self, Seat};
+use crate::repl::streams::{self, PromptStreams};
 use crate::testing::answers::is_recorded;
 use crate::watch::Typed;
 use crate::webhooks::WayBack;
@@ -87,9 +87,9 @@ pub(crate) struct WorldOptions {
     pub(crate) clock: WorldClock,
     /// Where the program's input comes from, if somebody else reads standard input.
     pub(crate) typed: Option<TypedUntil>,
-    /// The seat of the person at a prompt.
-    pub(crate) seat: Option<Seat>,
-    /// The screen of the prompt at which the command was given, without a seat at it.
+    /// The streams of the person at a prompt.
+    pub(crate) streams: Option<PromptStreams>,
+    /// The screen of the prompt at which the command was given, without its streams.
     pub(crate) screen: Option<Arc<Screen>>,
     /// Calls in flight that are made, although another branch has their answers, or as they would
     /// have been if the run had not stopped.
@@ -518,11 +518,11 @@ impl WorldOptions {
         } else {
             settings
         };
-        let settings = match &self.seat {
-            Some(seat) => seat.furnish(settings),
+        let settings = match &self.streams {
+            Some(streams) => streams.furnish(settings),
             None => match &self.screen {
                 Some(screen) => Settings {
-                    console: seat::console_on(screen),
+                    console: streams::console_on(screen),
                     ..settings
                 },
                 None => settings,
@@ -530,8 +530,8 @@ impl WorldOptions {
         };
         let world =
             World::new(settings).map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
-        if let Some(seat) = &self.seat {
-            seat.listen(&world);
+        if let Some(streams) = &self.streams {
+            streams.listen(&world);
         }
         Ok(world)
     }

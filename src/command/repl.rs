@@ -13,11 +13,11 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, first_branch};
 use crate::native::NativeArgument;
 use crate::preload::read_library;
+use crate::repl::editor_thread::EditorThread;
 use crate::repl::prompt::{Evaluated, Prompt as _, talk};
 use crate::repl::screen::Screen;
-use crate::repl::seat::Seat;
-use crate::repl::session::{self, Desk, Live};
-use crate::repl::typist::Typist;
+use crate::repl::session::{self, Live, PromptState};
+use crate::repl::streams::PromptStreams;
 use crate::state_folder;
 use crate::terminal::Terminal;
 use crate::world_options::ReachArguments;
@@ -103,13 +103,13 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Ok(code);
     }
     let world = arguments.reach.read()?;
-    let desk = if io::stdin().is_terminal() {
-        let (seat, typist) = editor(terminal)?;
-        Desk::at(seat, typist)
+    let prompt_state = if io::stdin().is_terminal() {
+        let (streams, line_editor) = editor(terminal)?;
+        PromptState::at(streams, line_editor)
     } else {
-        Desk::default()
+        PromptState::default()
     };
-    let mut live = open(arguments, address, desk.reaching(world), terminal)?;
+    let mut live = open(arguments, address, prompt_state.reaching(world), terminal)?;
     if !arguments.preload.is_empty() {
         let libraries = arguments.preload.join(") (");
         match live.evaluate(&format!("(import ({libraries}))"), terminal)? {
@@ -123,36 +123,37 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 }
 
 /// Starts the line editor.
-fn editor(terminal: &mut Terminal) -> Result<(Seat, Typist), CommandError> {
+fn editor(terminal: &mut Terminal) -> Result<(PromptStreams, EditorThread), CommandError> {
     let screen = Arc::new(Screen::default());
     terminal.screen = Some(Arc::clone(&screen));
-    let seat = Seat::at(Arc::clone(&screen));
-    let (typist, printer) = Typist::start(state_folder::path("history"), terminal.is_styled, seat.waker())
-        .map_err(|error| CommandError::caused("the prompt cannot be shown", &error))?;
+    let streams = PromptStreams::at(Arc::clone(&screen));
+    let (line_editor, printer) =
+        EditorThread::start(state_folder::path("history"), terminal.is_styled, streams.waker())
+            .map_err(|error| CommandError::caused("the prompt cannot be shown", &error))?;
     if let Some(printer) = printer {
         screen.print_with(printer);
     }
-    Ok((seat, typist))
+    Ok((streams, line_editor))
 }
 
 fn open(
     arguments: &Arguments,
     address: Option<&str>,
-    desk: Desk,
+    prompt_state: PromptState,
     terminal: &mut Terminal,
 ) -> Result<Live, CommandError> {
     let workspace = arguments.workspace.as_deref();
     if arguments.memory {
-        return Live::begin_in_memory(&run::read_name(STEM)?, workspace, desk, terminal);
+        return Live::begin_in_memory(&run::read_name(STEM)?, workspace, prompt_state, terminal);
     }
     let journal = &arguments.journal;
     if address.is_some() {
-        return Live::open(journal, address, desk, terminal);
+        return Live::open(journal, address, prompt_state, terminal);
     }
     let mut store = journal.open_or_create("repl")?;
     let given = arguments.name.as_deref().map(run::read_name).transpose()?;
     let id = run::claim_name(&mut store, given.as_ref(), (STEM, "repl"))?;
-    let live = Live::begin(&id, workspace, (Box::new(store), Some(journal)), desk, terminal)?;
+    let live = Live::begin(&id, workspace, (Box::new(store), Some(journal)), prompt_state, terminal)?;
     journal.set_current(&id, &first_branch()?);
     Ok(live)
 }

@@ -12,9 +12,9 @@ use duet_journal::{RunId, Store};
 use super::run::{claim_name, read_name};
 use crate::detach::{self, DetachArguments};
 use crate::error::{CommandError, ExitCode};
+use crate::gatekeeper::Gatekeeper;
 use crate::journal::Journal;
 use crate::launch::{Launch, Program};
-use crate::porter::Porter;
 use crate::preload::PreloadArgument;
 use crate::saying::{Way, say};
 use crate::session::{self, Prepared, Session};
@@ -63,11 +63,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return detach::detach(&arguments.journal, terminal);
     }
     arguments.journal.make_folder()?;
-    let porter = Arc::new(Porter::new(arguments.journal.path())?);
+    let gatekeeper = Arc::new(Gatekeeper::new(arguments.journal.path())?);
     // Names of clients of different servers differ, so that nobody takes one for another.
     let prefix = format!("client-{:x}-", now_ms());
     let mut server =
-        Server::new(Arc::clone(&porter) as _, prefix, &arguments.origin).map_err(|error| refused(&error))?;
+        Server::new(Arc::clone(&gatekeeper) as _, prefix, &arguments.origin).map_err(|error| refused(&error))?;
     for address in arguments.addresses()? {
         let bound = server.listen(&address).map_err(|error| refused(&error))?;
         terminal.message(say![
@@ -86,8 +86,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let codes: Vec<ExitCode> = thread::scope(|scope| {
         let (ready, begun) = channel();
         let host = |run: &'_ String| {
-            let (ready, run, porter) = (ready.clone(), run.clone(), Arc::clone(&porter));
-            scope.spawn(move || hosted(&run, arguments, &porter, ready))
+            let (ready, run, gatekeeper) = (ready.clone(), run.clone(), Arc::clone(&gatekeeper));
+            scope.spawn(move || hosted(&run, arguments, &gatekeeper, ready))
         };
         let threads: Vec<_> = arguments.runs.iter().map(host).collect();
         drop(ready);
@@ -127,14 +127,14 @@ fn refused(error: &ServerError) -> CommandError {
 }
 
 /// Hosts a run until it stops, on a thread of its own.
-fn hosted(run: &str, arguments: &Arguments, porter: &Arc<Porter>, ready: Sender<RunId>) -> ExitCode {
+fn hosted(run: &str, arguments: &Arguments, gatekeeper: &Arc<Gatekeeper>, ready: Sender<RunId>) -> ExitCode {
     let mut terminal = Terminal::standard();
     let opened = arguments.journal.open_or_create("serve");
     let hosted = opened.and_then(|mut store| {
         let mut session = begin(run, arguments, &mut store, &mut terminal)?;
-        porter.add(session.id().to_string(), session.host());
-        porter.add(session.address(), session.host());
-        let branches = Arc::clone(porter);
+        gatekeeper.add(session.id().to_string(), session.host());
+        gatekeeper.add(session.address(), session.host());
+        let branches = Arc::clone(gatekeeper);
         session.announce_branches(Arc::new(move |address, host| branches.add(address, host)));
         // Where this fails, the main thread has ended, and the process with it.
         let _gone = ready.send(session.id().clone());

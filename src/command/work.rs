@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::Ordering;
 
 use duet_drivers::interrupts;
-use duet_drivers::tool::webhook::office::Office;
+use duet_drivers::tool::webhook::shared_listener::SharedListener;
 use duet_journal::Store;
 use duet_journal::owner::now_ms;
 
@@ -15,8 +15,8 @@ use crate::session;
 use crate::terminal::Terminal;
 use crate::verb::form::as_json;
 use crate::work::form::Form;
-use crate::work::mailroom;
 use crate::work::member::Member;
+use crate::work::webhook_inboxes;
 use crate::work::{Orders, Worker};
 use crate::workspaces::{Declared, Workspaces};
 use crate::world_options::{WorldArguments, WorldOptions, environment};
@@ -103,10 +103,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         worked_in: Some(Workspaces::of(&arguments.workspace)?.or(configuration::workspaces::all(&environment())?)),
         ..arguments.world.read(false)?
     };
-    let begin = |address| mailroom::begin(address, &arguments.journal, &options);
+    let begin = |address| webhook_inboxes::begin(address, &arguments.journal, &options);
     // It takes requests in as long as this worker executes runs: others hear what these do not.
-    let office = arguments.webhooks.map(begin).transpose()?;
-    let webhooks = office.as_ref().map(Office::address);
+    let listener = arguments.webhooks.map(begin).transpose()?;
+    let webhooks = listener.as_ref().map(SharedListener::address);
     options.webhooks = webhooks.map(|address| address.port());
     if let Some(address) = webhooks {
         terminal.message(format!("http://{address}/RUN/WEBHOOK takes webhooks in"));

@@ -23,10 +23,10 @@ use preserves::{IOValue, ValueImpl};
 use super::asked::{Asked, Open};
 use super::complete::{Candidate, Scope};
 use super::editor::Line;
+use super::editor_thread::{EditorThread, Wanted};
 use super::event::{Event, Kind, symbol};
 use super::link::{Link, News};
 use super::prompt::{self, Evaluated, Meanwhile};
-use super::typist::{Typist, Wanted};
 use crate::command::describe;
 use crate::error::CommandError;
 use crate::render::{self, SourceTexts};
@@ -37,7 +37,7 @@ pub(crate) struct Guest<'a> {
     pub(crate) link: Box<dyn Link + 'a>,
     /// The name of the session.
     session: String,
-    typist: Option<Typist>,
+    line_editor: Option<EditorThread>,
     is_interrupted: Arc<AtomicBool>,
     /// The beginning of the tags of this prompt's requests, and their number.
     tags: (String, u64),
@@ -62,16 +62,16 @@ impl<'a> Guest<'a> {
     pub(crate) fn enter(
         link: Box<dyn Link + 'a>,
         session: String,
-        typist: Option<Typist>,
+        line_editor: Option<EditorThread>,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
         let is_interrupted =
             interrupts::watch().map_err(|error| CommandError::caused("Ctrl-C cannot be noticed", &error))?;
-        let characters_max = typist.is_some().then_some(CHARACTERS_MAX);
+        let characters_max = line_editor.is_some().then_some(CHARACTERS_MAX);
         let mut guest = Self {
             link,
             session,
-            typist,
+            line_editor,
             is_interrupted,
             tags: (format!("{:x}", now_ms()), 0),
             shown: 0,
@@ -320,7 +320,7 @@ impl<'a> Guest<'a> {
             Kind::Output(output) => return terminal.data(Text::lines(&output)),
             Kind::Log(line) => terminal.message(line),
             Kind::Result(values) => {
-                let (limit, is_typed) = (self.characters_max, self.typist.is_some());
+                let (limit, is_typed) = (self.characters_max, self.line_editor.is_some());
                 let mut values = values.into_iter();
                 return values.try_for_each(|value| terminal.data(value.shown(limit, is_typed)));
             }
@@ -342,7 +342,7 @@ impl<'a> Guest<'a> {
     /// Puts a question of the session to the person; false if it stays open while the person does
     /// something else.
     fn put(&mut self, asked: &Asked, patience: &mut Patience, terminal: &mut Terminal) -> Result<bool, CommandError> {
-        if self.typist.is_none() {
+        if self.line_editor.is_none() {
             terminal.message(asked.told());
             return Ok(false);
         }

@@ -3,8 +3,8 @@
 //! Owns the comma commands of this prompt: those that move the head of a branch close the journal
 //! and open it again, the others read beside the session.
 //! INVARIANT: the session continues after every command, whatever becomes of it.
-//! It does not know how a text is evaluated; `pace.rs` does.
-//! Read next: `pace.rs`.
+//! It does not know how a text is evaluated; `evaluation.rs` does.
+//! Read next: `evaluation.rs`.
 
 use std::num::NonZeroU64;
 use std::time::Instant;

@@ -3,14 +3,14 @@
 //!
 //! INVARIANT: a line is read only when it is asked for, so the program gets the lines that follow
 //! the text which reads them.
-//! It evaluates nothing. Read next: `pace.rs`.
+//! It evaluates nothing. Read next: `evaluation.rs`.
 
 use std::io;
 use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use super::typist::SharedWaker;
+use super::editor_thread::SharedWaker;
 
 /// A line with its end; an empty one is the end of the input.
 type Line = io::Result<String>;

@@ -5,7 +5,7 @@
 //! guest by requests to a session.
 //! INVARIANT: whatever happens to the run, the line editor returns first, so that the terminal gets
 //! its usual mode back.
-//! It does not know how a text is evaluated. Read next: `pace.rs`, `guest.rs`.
+//! It does not know how a text is evaluated. Read next: `evaluation.rs`, `guest.rs`.
 
 use std::num::NonZeroU64;
 
@@ -15,8 +15,8 @@ use duet_kernel::datum::reader::read_all;
 
 use super::command::{self as comma, CommaError, Command};
 use super::editor::Line;
+use super::editor_thread::{EditorThread, Wanted};
 use super::outline::is_incomplete;
-use super::typist::{Typist, Wanted};
 use crate::error::{CommandError, ExitCode};
 use crate::exports::names_elsewhere;
 use crate::render;
@@ -61,7 +61,7 @@ pub(crate) enum Rework {
 /// Whoever is behind a prompt.
 pub(crate) trait Prompt: Sized {
     /// The line editor; none if the texts come from a file or a pipe.
-    fn typist(&mut self) -> Option<&mut Typist>;
+    fn line_editor(&mut self) -> Option<&mut EditorThread>;
 
     /// Says where the person is.
     ///
@@ -142,7 +142,7 @@ pub(crate) trait Prompt: Sized {
 /// # Errors
 /// If the terminal or the journal fails.
 pub(crate) fn talk<P: Prompt>(mut prompt: P, terminal: &mut Terminal) -> Result<(P, ExitCode), CommandError> {
-    if prompt.typist().is_none() {
+    if prompt.line_editor().is_none() {
         return follow(prompt, terminal);
     }
     prompt.greet(terminal)?;
@@ -380,8 +380,8 @@ pub(super) fn read<P: Prompt>(
     if matches!(wanted, Wanted::Input { .. }) {
         prompt.forget_interruptions();
     }
-    if let Some(typist) = prompt.typist() {
-        typist.ask(wanted);
+    if let Some(line_editor) = prompt.line_editor() {
+        line_editor.ask(wanted);
     }
     let (mut meanwhile, mut is_interrupted) = (Ok(Meanwhile::GoesOn), false);
     while matches!(meanwhile, Ok(Meanwhile::GoesOn | Meanwhile::Interrupted)) && !has_line(prompt) {
@@ -391,11 +391,11 @@ pub(super) fn read<P: Prompt>(
             terminal.message(render::problem(problem, terminal.speaker, terminal.is_styled));
         }
     }
-    let line = prompt.typist().map_or(Ok(Line::End), Typist::wait);
+    let line = prompt.line_editor().map_or(Ok(Line::End), EditorThread::wait);
     if let Some(screen) = &terminal.screen {
         screen.end_prompt()?;
     }
-    if let Some(warning) = prompt.typist().and_then(Typist::take_warning) {
+    if let Some(warning) = prompt.line_editor().and_then(EditorThread::take_warning) {
         terminal.message(warning.to_string());
     }
     let meanwhile = meanwhile?;
@@ -412,7 +412,7 @@ pub(super) fn read<P: Prompt>(
 
 /// Whether the line that was asked for has been typed.
 pub(super) fn has_line<P: Prompt>(prompt: &mut P) -> bool {
-    prompt.typist().is_none_or(Typist::has_line)
+    prompt.line_editor().is_none_or(EditorThread::has_line)
 }
 
 /// Shows an error, after which the session continues.

@@ -4,7 +4,7 @@
 //! INVARIANT: a prompt begins a line, nothing that is written is lost or overwritten, and while a
 //! prompt stands a program cannot move the cursor.
 //! It neither reads nor evaluates.
-//! Read next: `typist.rs`.
+//! Read next: `editor_thread.rs`.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};

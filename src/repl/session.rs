@@ -3,8 +3,8 @@
 //! Owns the start and the reopening of a session, and the way back through its texts.
 //! INVARIANT: between two texts every evaluation is durable, so a session can be left, moved back
 //! and reopened at any of them.
-//! It evaluates nothing; `pace.rs` does.
-//! Read next: `pace.rs`, then the crate's `session.rs`.
+//! It evaluates nothing; `evaluation.rs` does.
+//! Read next: `evaluation.rs`, then the crate's `session.rs`.
 
 use duet_runtime::model::failure;
 use std::collections::BTreeSet;
@@ -23,9 +23,9 @@ use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
 
 use super::complete::{Candidate, Scope};
+use super::editor_thread::EditorThread;
 use super::pipe::Pipe;
-use super::seat::Seat;
-use super::typist::Typist;
+use super::streams::PromptStreams;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
@@ -56,20 +56,20 @@ pub(crate) struct Live {
     pub(super) store: Box<dyn Store>,
     pub(super) session: Session,
     pub(super) place: Place,
-    pub(super) desk: Desk,
+    pub(super) prompt_state: PromptState,
     /// The newest turn whose failure, if it failed, the person has seen.
     pub(super) reported: Sequence,
 }
 
 /// What stays when the session closes the journal for a command and opens it again.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct PromptState {
     /// Where the person sits.
-    pub(super) seat: Seat,
+    pub(super) streams: PromptStreams,
     /// The world of the session besides what its run reaches.
     world: WorldOptions,
     /// The line editor; none if the texts come from a file or a pipe.
-    pub(super) typist: Option<Typist>,
+    pub(super) line_editor: Option<EditorThread>,
     /// The lines of the file or pipe, once one was read.
     pub(super) pipe: Option<Pipe>,
     /// The questions that the person has seen, so that they are not shown twice.
@@ -78,12 +78,12 @@ pub(crate) struct Desk {
     pub(super) has_failed: bool,
 }
 
-impl Desk {
-    /// Makes the desk of a person at a terminal.
-    pub(crate) fn at(seat: Seat, typist: Typist) -> Self {
+impl PromptState {
+    /// Makes the state of a prompt at a terminal.
+    pub(crate) fn at(streams: PromptStreams, line_editor: EditorThread) -> Self {
         Self {
-            seat,
-            typist: Some(typist),
+            streams,
+            line_editor: Some(line_editor),
             ..Self::default()
         }
     }
@@ -93,7 +93,7 @@ impl Desk {
         Self { world, ..self }
     }
 
-    /// The desk of a session that reaches what the turns of its run grant, and nothing else, so
+    /// The state of a prompt that reaches what the turns of its run grant, and nothing else, so
     /// that going back takes a grant back.
     fn begun(self) -> Self {
         Self {
@@ -104,7 +104,7 @@ impl Desk {
 
     fn options(&self) -> WorldOptions {
         WorldOptions {
-            seat: Some(self.seat.clone()),
+            streams: Some(self.streams.clone()),
             ..self.world.clone()
         }
     }
@@ -119,19 +119,19 @@ impl Live {
         id: &RunId,
         workspace: Option<&Path>,
         (store, journal): (Box<dyn Store>, Option<&Journal>),
-        desk: Desk,
+        prompt_state: PromptState,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
         let mut store = store;
-        let program = match desk.typist {
+        let program = match prompt_state.line_editor {
             Some(_) => PROGRAM_FOR_A_PERSON,
             None => PROGRAM,
         };
         let mut launch = Launch::of_text(NAME, program, workspace)?;
         let at = (&mut *store as &mut dyn Store, journal.map(Journal::path));
         let options = match journal {
-            Some(journal) => desk.options().beside(journal.path()),
-            None => desk.options(),
+            Some(journal) => prompt_state.options().beside(journal.path()),
+            None => prompt_state.options(),
         };
         launch.grant(&options)?;
         let prepared = Prepared::new(&launch, options, terminal)?;
@@ -145,7 +145,7 @@ impl Live {
             store,
             reported: session.head(),
             session,
-            desk: desk.begun(),
+            prompt_state: prompt_state.begun(),
         })
     }
 
@@ -156,29 +156,35 @@ impl Live {
     pub(crate) fn begin_in_memory(
         id: &RunId,
         workspace: Option<&Path>,
-        desk: Desk,
+        prompt_state: PromptState,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
-        Self::begin(id, workspace, (Box::new(MemoryStore::default()), None), desk, terminal)
+        Self::begin(
+            id,
+            workspace,
+            (Box::new(MemoryStore::default()), None),
+            prompt_state,
+            terminal,
+        )
     }
 
-    /// Opens a session where a branch ends, and grants its run what the desk reaches beyond it.
+    /// Opens a session where a branch ends, and grants its run what the prompt reaches beyond it.
     ///
     /// # Errors
     /// If the run cannot be opened.
     pub(crate) fn open(
         journal: &Journal,
         address: Option<&str>,
-        desk: Desk,
+        prompt_state: PromptState,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
         refuse_programs(journal, address)?;
-        let given = desk.world.clone();
-        let mut live = Self::open_in_place_of(None, journal, address, desk)?;
+        let given = prompt_state.world.clone();
+        let mut live = Self::open_in_place_of(None, journal, address, prompt_state)?;
         if live.session.widen(&*live.store, &given, terminal)? {
             live.session.settle(&mut *live.store)?;
         }
-        live.desk = live.desk.begun();
+        live.prompt_state = live.prompt_state.begun();
         Ok(live)
     }
 
@@ -186,12 +192,12 @@ impl Live {
         detached: Option<Detached>,
         journal: &Journal,
         address: Option<&str>,
-        desk: Desk,
+        prompt_state: PromptState,
     ) -> Result<Self, CommandError> {
         let mut store = journal.open_to_write("repl")?;
         let place = journal.resolve(&*store, address)?;
         let at = (&mut *store as &mut dyn Store, journal.path());
-        let mut session = Session::reopen(detached, &place, at, desk.options())?;
+        let mut session = Session::reopen(detached, &place, at, prompt_state.options())?;
         session.stop_when_interrupted();
         // Whoever types a text once more wants what it says.
         session.call_again();
@@ -203,7 +209,7 @@ impl Live {
             reported: session.head(),
             session,
             place,
-            desk,
+            prompt_state,
         })
     }
 
@@ -343,21 +349,21 @@ impl Live {
             store,
             session,
             place,
-            mut desk,
+            mut prompt_state,
             ..
         } = self;
         drop(store);
-        desk.seen.clear();
+        prompt_state.seen.clear();
         let detached = Some(session.detach());
         let code = perform_lent(request, &journal, terminal);
         let here = format!("{}/{}", place.run, place.branch);
         match after {
             After::Branch(branch) if code == ExitCode::OK => {
                 let there = format!("{}/{branch}", place.run);
-                Self::open_in_place_of(detached, &journal, Some(&there), desk)
+                Self::open_in_place_of(detached, &journal, Some(&there), prompt_state)
             }
-            After::Current => Self::open_in_place_of(detached, &journal, None, desk),
-            After::Here | After::Branch(_) => Self::open_in_place_of(detached, &journal, Some(&here), desk),
+            After::Current => Self::open_in_place_of(detached, &journal, None, prompt_state),
+            After::Here | After::Branch(_) => Self::open_in_place_of(detached, &journal, Some(&here), prompt_state),
         }
     }
 
@@ -374,7 +380,7 @@ impl Live {
                 self.session.settle(&mut *self.store)?;
                 drop(self.store);
                 let detached = Some(self.session.detach());
-                Self::open_in_place_of(detached, &journal, Some(&address), self.desk)
+                Self::open_in_place_of(detached, &journal, Some(&address), self.prompt_state)
             }
             (Some(_) | None, _) => {
                 terminal.message(format!("there is no branch {branch}; `,branches` lists them"));

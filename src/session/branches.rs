@@ -85,9 +85,9 @@ impl Branches {
     /// None yet; each will have the run's world but its person. It reaches what its own turns have
     /// been granted.
     pub(super) fn of(options: &WorldOptions) -> Self {
-        let screen = options.seat.as_ref().and_then(|seat| seat.screen());
+        let screen = options.streams.as_ref().and_then(|streams| streams.screen());
         let options = WorldOptions {
-            seat: None,
+            streams: None,
             screen: screen.or_else(|| options.screen.clone()),
             is_detached: true,
             ..options.clone().without_reach()

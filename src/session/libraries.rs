@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a program finds the same libraries whether they are kept compiled or not.
 //! It does not decide which compiled library is up to date; `duet_modules::cache` does.
-//! Read next: `ahead.rs`, `shelf.rs`.
+//! Read next: `ahead.rs`, `library_folder.rs`.
 
 use std::path::Path;
 

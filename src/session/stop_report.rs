@@ -13,7 +13,7 @@ use duet_runtime::state::RunState;
 use duet_runtime::state::untaken::UntakenFailures;
 
 use super::RunPlace;
-use super::pace::is_approval;
+use super::stepwise::is_approval;
 use crate::error::{CommandError, ExitCode, Problem};
 use crate::journal::Journal;
 use crate::render;

@@ -31,7 +31,7 @@ const COMMANDS_MAX: usize = 32;
 
 /// A host at an address.
 #[derive(Clone)]
-struct Desk {
+struct HttpHost {
     host: Host,
     /// The text that the header `Authorization` must have.
     authorization: Option<Arc<str>>,
@@ -50,19 +50,19 @@ impl Host {
         token: Option<&str>,
         announce: impl FnOnce(SocketAddr),
     ) -> io::Result<()> {
-        let desk = Desk {
+        let http_host = HttpHost {
             host: self,
             authorization: token.map(|token| format!("Bearer {token}").into()),
             room: Arc::new(Semaphore::new(COMMANDS_MAX)),
         };
         runtime()?.block_on(receive(address, |address| {
             announce(address);
-            desk
+            http_host
         }))
     }
 }
 
-impl Clerk for Desk {
+impl Clerk for HttpHost {
     type Body = Full<Bytes>;
 
     async fn answer(&self, visit: &Visit, request: Request<Incoming>) -> Response<Full<Bytes>> {
@@ -101,7 +101,7 @@ impl Clerk for Desk {
     }
 }
 
-impl Desk {
+impl HttpHost {
     /// The refusal of a request, if it has no right to an answer.
     fn refusal(&self, head: &Parts) -> Option<Response<Full<Bytes>>> {
         if self.authorization.is_none() && may_be_of_a_page(&head.headers, &head.uri) {

@@ -11,7 +11,7 @@
 //! run's inbox, and their replies go back by the journal, so that a run which waits for requests
 //! needs no process.
 //! It does not know what a request asks for.
-//! Read next: `webhook/intake.rs`, `webhook/office.rs`.
+//! Read next: `webhook/intake.rs`, `webhook/shared_listener.rs`.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -38,7 +38,7 @@ use intake::{Asked, Intake, Reply, Terms};
 use proof::Proof;
 
 mod intake;
-pub mod office;
+pub mod shared_listener;
 mod proof;
 #[cfg(test)]
 mod tests;

@@ -63,7 +63,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 }
 
 fn talk(link: Box<dyn Link + '_>, arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let typist = if io::stdin().is_terminal() {
+    let line_editor = if io::stdin().is_terminal() {
         Some(super::editor(terminal)?.1)
     } else {
         None
@@ -72,7 +72,7 @@ fn talk(link: Box<dyn Link + '_>, arguments: &Arguments, terminal: &mut Terminal
         .session
         .clone()
         .unwrap_or_else(|| format!("guest-{:x}", now_ms() & 0x00ff_ffff));
-    let guest = Guest::enter(link, session, typist, terminal)?;
+    let guest = Guest::enter(link, session, line_editor, terminal)?;
     let (mut guest, code) = prompt::talk(guest, terminal)?;
     if code == ExitCode::INTERRUPTED {
         return Ok(code);

@@ -15,15 +15,15 @@ use crate::journal::Journal;
 use crate::repl::command::{self as comma, Command};
 use crate::repl::complete::Names;
 use crate::repl::editor::Line;
+use crate::repl::editor_thread::{EditorThread, Wanted};
 use crate::repl::prompt::{self, Evaluated, Prompt, Rework};
 use crate::repl::session::perform_lent;
-use crate::repl::typist::{Typist, Wanted};
 use crate::terminal::Terminal;
 use crate::verb::Answers;
 
 impl Prompt for Guest<'_> {
-    fn typist(&mut self) -> Option<&mut Typist> {
-        self.typist.as_mut()
+    fn line_editor(&mut self) -> Option<&mut EditorThread> {
+        self.line_editor.as_mut()
     }
 
     fn greet(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
@@ -52,7 +52,7 @@ impl Prompt for Guest<'_> {
     fn evaluate(&mut self, form: &str, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
         match self.request(form, terminal) {
             // Whoever executes the run may go back just now; the next text may reach it.
-            Err(error) if self.typist.is_some() => prompt::tell(error, terminal).map(|()| Evaluated::Failed),
+            Err(error) if self.line_editor.is_some() => prompt::tell(error, terminal).map(|()| Evaluated::Failed),
             evaluated => evaluated,
         }
     }

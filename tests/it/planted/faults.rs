@@ -186,12 +186,12 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "a kept compiled library has the account's seal",
-        file: "src/session/shelf.rs",
+        file: "src/session/library_folder.rs",
         from: "        (bytes == seal(own, key, &content).as_bytes())",
         to: "        (bytes.len() == seal(own, key, &content).as_bytes().len())",
         suite: &["duet", "--bin", "duet"],
         test: "a_compiled_library_that_another_account_has_put_there_is_not_used",
-        at: "src/session/shelf.rs",
+        at: "src/session/library_folder.rs",
     },
     Fault {
         defence: "a commit is on the disk before it is acknowledged",

@@ -65,7 +65,7 @@ pub(super) struct Terms {
 }
 
 /// Whoever takes requests in for programs.
-pub(super) trait Desk: Send + Sync + 'static {
+pub(super) trait Endpoint: Send + Sync + 'static {
     /// The purpose of a request.
     type Aim: Send + Sync;
 
@@ -94,7 +94,7 @@ pub(super) struct Asked {
     pub(super) reply: oneshot::Sender<Reply>,
 }
 
-impl Desk for Intake {
+impl Endpoint for Intake {
     type Aim = ();
 
     async fn aim(&self, path: &str) -> Result<((), String), Refusal> {
@@ -165,17 +165,17 @@ impl Incoming {
 }
 
 /// Takes connections as long as the listener lives.
-pub(super) async fn listen<D: Desk>(socket: TcpListener, desk: Arc<D>) {
+pub(super) async fn listen<D: Endpoint>(socket: TcpListener, endpoint: Arc<D>) {
     let (places, lobby) = (Arc::new(Semaphore::new(CLIENTS_MAX)), Lobby::default());
     // The headers, the body, and the time in which a client has to take its answer.
-    let longest = PATIENCE.saturating_mul(3).saturating_add(desk.timeout_max());
+    let longest = PATIENCE.saturating_mul(3).saturating_add(endpoint.timeout_max());
     loop {
         // A failure concerns one client, or the number of open files, which may fall again.
         let Ok((stream, _)) = socket.accept().await else {
             sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let (desk, places) = (Arc::clone(&desk), Arc::clone(&places));
+        let (endpoint, places) = (Arc::clone(&endpoint), Arc::clone(&places));
         let stranger = Arc::new(lobby.enter());
         tokio::spawn(async move {
             let visitor = Arc::clone(&stranger);
@@ -184,7 +184,7 @@ pub(super) async fn listen<D: Desk>(socket: TcpListener, desk: Arc<D>) {
                     stranger: Arc::clone(&visitor),
                     places: Arc::clone(&places),
                 };
-                answer(request, visit, Arc::clone(&desk))
+                answer(request, visit, Arc::clone(&endpoint))
             });
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -207,12 +207,12 @@ struct Visit {
     places: Arc<Semaphore>,
 }
 
-async fn answer<D: Desk>(
+async fn answer<D: Endpoint>(
     request: Request<Body>,
     visit: Visit,
-    desk: Arc<D>,
+    endpoint: Arc<D>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
-    let reply = take_in(request, &visit, &*desk)
+    let reply = take_in(request, &visit, &*endpoint)
         .await
         .unwrap_or_else(|(status, words)| Reply {
             status,
@@ -233,17 +233,17 @@ pub(super) fn refusal(why: (StatusCode, &'static str)) -> Refusal {
 }
 
 /// Gives a request to the program and waits for its reply.
-async fn take_in<D: Desk>(request: Request<Body>, visit: &Visit, desk: &D) -> Result<Reply, Refusal> {
+async fn take_in<D: Endpoint>(request: Request<Body>, visit: &Visit, endpoint: &D) -> Result<Reply, Refusal> {
     let (head, body) = request.into_parts();
     let body = timeout(PATIENCE, Limited::new(body, BODY_BYTES_MAX).collect()).await;
     let body = body.map_err(|_| refusal((StatusCode::REQUEST_TIMEOUT, "the body did not come in time")))?;
     let too_large = (StatusCode::PAYLOAD_TOO_LARGE, "the body is broken or longer than 1 MiB");
     let body = body.map_err(|_| refusal(too_large))?.to_bytes();
-    let (aim, path) = desk.aim(head.uri.path()).await?;
+    let (aim, path) = endpoint.aim(head.uri.path()).await?;
     let Terms {
         proof,
         timeout: patience,
-    } = desk.terms(&aim);
+    } = endpoint.terms(&aim);
     if proof.is_open() && may_be_of_a_page(&head.headers, &head.uri) {
         return Err(refusal((
             StatusCode::FORBIDDEN,
@@ -266,7 +266,7 @@ async fn take_in<D: Desk>(request: Request<Body>, visit: &Visit, desk: &D) -> Re
         headers: head.headers,
         body,
     };
-    timeout(patience, desk.give(aim, incoming))
+    timeout(patience, endpoint.give(aim, incoming))
         .await
         .map_err(|_| refusal(LATE))?
 }

@@ -1,8 +1,8 @@
 //! A run that goes on while somebody else decides how long to wait: one turn at a time.
 //!
 //! INVARIANT: a text that was given has had its first turn when [`Session::evaluate`] returns.
-//! It does not know who waits; `repl/pace.rs` does.
-//! Read next: the crate's `repl/pace.rs`.
+//! It does not know who waits; `repl/evaluation.rs` does.
+//! Read next: the crate's `repl/evaluation.rs`.
 
 use duet_drivers::ask::Question as Asked;
 use duet_journal::{Sequence, Store};

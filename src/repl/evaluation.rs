@@ -5,7 +5,7 @@
 //! INVARIANT: the prompt returns as soon as the text's own evaluation has ended or can no longer go
 //! on by itself; one interruption ends it; and a failure in the background is reported once.
 //! It does not know commands; `owner.rs` does.
-//! Read next: `session.rs`, then the crate's `session/pace.rs`.
+//! Read next: `session.rs`, then the crate's `session/stepwise.rs`.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -29,11 +29,11 @@ use super::attach;
 use super::command::Command;
 use super::complete::Names;
 use super::editor::Line;
+use super::editor_thread::{EditorThread, Wanted};
 use super::owner;
 use super::pipe::Pipe;
 use super::prompt::{self, Evaluated, Meanwhile, Prompt, Rework};
 use super::session::{After, Live, limiting_text};
-use super::typist::{Typist, Wanted};
 use crate::command::goto;
 use crate::error::{CommandError, ExitCode};
 use crate::exports::home_of;
@@ -57,8 +57,8 @@ enum Pause {
 }
 
 impl Prompt for Live {
-    fn typist(&mut self) -> Option<&mut Typist> {
-        self.desk.typist.as_mut()
+    fn line_editor(&mut self) -> Option<&mut EditorThread> {
+        self.prompt_state.line_editor.as_mut()
     }
 
     fn greet(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
@@ -135,7 +135,7 @@ impl Prompt for Live {
             (Pause::Ended, None) => {}
             (Pause::Waiting, _) => self.tell_waits(terminal),
         }
-        if self.desk.typist.is_none() {
+        if self.prompt_state.line_editor.is_none() {
             self.catch_up()?;
         }
         self.report(terminal)?;
@@ -176,10 +176,10 @@ impl Prompt for Live {
     }
 
     fn come_to_rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError> {
-        self.desk.seat.close();
+        self.prompt_state.streams.close();
         self.session.run_on(&mut *self.store)?;
         self.report(terminal)?;
-        Ok(!self.desk.has_failed)
+        Ok(!self.prompt_state.has_failed)
     }
 }
 
@@ -226,10 +226,13 @@ impl Live {
     /// Waits for the world or the person, where the run cannot go on by itself.
     fn await_world(&mut self, terminal: &mut Terminal) -> Result<Option<Pause>, CommandError> {
         self.report(terminal)?;
-        if let Some((request, prompt)) = self.unseen_question().filter(|_| self.desk.typist.is_some()) {
+        if let Some((request, prompt)) = self
+            .unseen_question()
+            .filter(|_| self.prompt_state.line_editor.is_some())
+        {
             return self.ask(request, &prompt, terminal);
         }
-        if self.desk.seat.is_input_wanted() && self.session.is_reading() {
+        if self.prompt_state.streams.is_input_wanted() && self.session.is_reading() {
             return self.read_for_program(terminal);
         }
         if !self.session.is_expecting() {
@@ -248,7 +251,7 @@ impl Live {
         match self.read_line(Question::read(prompt).shown(), terminal)? {
             Line::Interrupted => return Ok(Some(Pause::Interrupted)),
             Line::End => {
-                self.desk.seen.insert(request);
+                self.prompt_state.seen.insert(request);
             }
             Line::Input(line) => {
                 if let Err(CommandError::Problem(problem)) = self.session.answer(request, prompt, &line) {
@@ -261,25 +264,25 @@ impl Live {
 
     /// Reads a line that the program wants from standard input.
     fn read_for_program(&mut self, terminal: &mut Terminal) -> Result<Option<Pause>, CommandError> {
-        let line = if self.desk.typist.is_some() {
+        let line = if self.prompt_state.line_editor.is_some() {
             self.read_line(Text::from(""), terminal)?
         } else {
             self.pipe().ask();
             let line = self.pipe().wait().map_err(|error| unreadable(&error))?;
-            self.desk.seat.give(line.into_bytes());
+            self.prompt_state.streams.give(line.into_bytes());
             return Ok(None);
         };
         match line {
             Line::Interrupted => return Ok(Some(Pause::Interrupted)),
-            Line::End => self.desk.seat.give(Vec::new()),
-            Line::Input(line) => self.desk.seat.give(format!("{line}\n").into_bytes()),
+            Line::End => self.prompt_state.streams.give(Vec::new()),
+            Line::Input(line) => self.prompt_state.streams.give(format!("{line}\n").into_bytes()),
         }
         Ok(None)
     }
 
     fn pipe(&mut self) -> &mut Pipe {
-        let waker = self.desk.seat.waker();
-        self.desk.pipe.get_or_insert_with(|| Pipe::start(waker))
+        let waker = self.prompt_state.streams.waker();
+        self.prompt_state.pipe.get_or_insert_with(|| Pipe::start(waker))
     }
 
     fn read_line(&mut self, question: Text, terminal: &mut Terminal) -> Result<Line, CommandError> {
@@ -309,7 +312,12 @@ impl Live {
 
     /// What an interruption means: the terminal sends a signal only after the editor has returned.
     fn interrupted(&mut self) -> Meanwhile {
-        if self.desk.typist.as_mut().is_some_and(Typist::has_line_soon) {
+        if self
+            .prompt_state
+            .line_editor
+            .as_mut()
+            .is_some_and(EditorThread::has_line_soon)
+        {
             Meanwhile::Interrupted
         } else {
             Meanwhile::GoesOn
@@ -407,11 +415,11 @@ impl Live {
             };
             // The session's world shows the failures of other actors that nobody takes.
             let is_reported = |action: &Action| matches!(action, Action::ReportFailure(_));
-            self.desk.has_failed |= turn.actions.iter().any(is_reported);
+            self.prompt_state.has_failed |= turn.actions.iter().any(is_reported);
             if turn.actor == MAIN
                 && let Outcome::Failed { failure } = &turn.outcome
             {
-                self.desk.has_failed = true;
+                self.prompt_state.has_failed = true;
                 let who = "it happened in the background: what failed has ended, the session goes on".to_owned();
                 self.session
                     .tell_failure(failure, &[who, self.way_to_see(at)], terminal);
@@ -423,13 +431,13 @@ impl Live {
     /// The oldest open question that the person has not seen.
     fn unseen_question(&self) -> Option<(RequestId, IOValue)> {
         let mut open = self.session.open_questions().into_iter();
-        open.find(|(request, _)| !self.desk.seen.contains(request))
+        open.find(|(request, _)| !self.prompt_state.seen.contains(request))
     }
 
     /// Shows the questions that came up while the prompt stands.
     fn tell_questions(&mut self, terminal: &mut Terminal) {
         while let Some((request, prompt)) = self.unseen_question() {
-            self.desk.seen.insert(request);
+            self.prompt_state.seen.insert(request);
             let asked = Asked {
                 number: request.0,
                 id: String::new(),

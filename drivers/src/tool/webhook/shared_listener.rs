@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use super::intake::{Desk, Incoming, Refusal, Reply, Terms, listen};
+use super::intake::{Endpoint, Incoming, Refusal, Reply, Terms, listen};
 use super::{ACCEPT, ANSWER, read_reply, read_terms};
 use crate::tool::arguments::Arguments;
 
@@ -108,12 +108,12 @@ pub trait Mail: Send + Sync + 'static {
 }
 
 /// An address that takes requests in until it is dropped.
-pub struct Office {
+pub struct SharedListener {
     address: SocketAddr,
     runtime: Option<Runtime>,
 }
 
-impl Office {
+impl SharedListener {
     /// Begins to take requests in.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Office {
             .build()?;
         let listener = runtime.block_on(TcpListener::bind(address))?;
         let address = listener.local_addr()?;
-        let counter = Counter {
+        let counter = SharedEndpoint {
             mail,
             looks: Semaphore::new(LOOKS_MAX),
         };
@@ -144,7 +144,7 @@ impl Office {
     }
 }
 
-impl Drop for Office {
+impl Drop for SharedListener {
     fn drop(&mut self) {
         // Whoever waits for a reply learns by the broken connection that the process ends.
         if let Some(runtime) = self.runtime.take() {
@@ -154,7 +154,7 @@ impl Drop for Office {
 }
 
 /// It takes the requests of an address.
-struct Counter {
+struct SharedEndpoint {
     mail: Arc<dyn Mail>,
     looks: Semaphore,
 }
@@ -165,7 +165,7 @@ struct Aim {
     terms: Terms,
 }
 
-impl Counter {
+impl SharedEndpoint {
     /// Does what may block on a thread where it blocks no other request.
     async fn ask<T: Send + 'static>(&self, ask: impl FnOnce(&dyn Mail) -> T + Send + 'static) -> Result<T, Refusal> {
         let mail = Arc::clone(&self.mail);
@@ -179,7 +179,7 @@ impl Counter {
     }
 }
 
-impl Desk for Counter {
+impl Endpoint for SharedEndpoint {
     type Aim = Aim;
 
     async fn aim(&self, path: &str) -> Result<(Aim, String), Refusal> {

@@ -1,11 +1,11 @@
-//! The person's seat: what a session's world gets in place of the standard streams, because the
+//! The person's streams: what a session's world gets in place of the standard streams, because the
 //! prompt reads the same terminal.
 //!
 //! Owns the lines that the person types for the program, and the waker by which other threads reach
 //! the session.
 //! INVARIANT: only the session reads standard input; the program gets a line when the session gives
 //! it one.
-//! It decides nothing about who is asked. Read next: `pace.rs`.
+//! It decides nothing about who is asked. Read next: `evaluation.rs`.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -17,12 +17,12 @@ use duet_drivers::console::Console;
 use duet_drivers::world::{Person, Settings, World};
 use duet_runtime::driver::Stream;
 
+use super::editor_thread::SharedWaker;
 use super::screen::Screen;
-use super::typist::SharedWaker;
 
 /// The person's side of a session, the same for all its worlds.
 #[derive(Clone, Default)]
-pub(crate) struct Seat(Arc<Shared>);
+pub(crate) struct PromptStreams(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
@@ -35,14 +35,14 @@ struct Shared {
     input: Mutex<Option<Sender<Vec<u8>>>>,
 }
 
-impl fmt::Debug for Seat {
+impl fmt::Debug for PromptStreams {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Seat").finish_non_exhaustive()
+        formatter.debug_struct("PromptStreams").finish_non_exhaustive()
     }
 }
 
-impl Seat {
-    /// A seat at a terminal.
+impl PromptStreams {
+    /// The streams of a terminal.
     pub(crate) fn at(screen: Arc<Screen>) -> Self {
         Self(Arc::new(Shared {
             screen: Some(screen),
@@ -60,13 +60,13 @@ impl Seat {
         Arc::clone(&self.0.waker)
     }
 
-    /// Makes the settings of a world those of this seat.
+    /// Makes the settings of a world those of these streams.
     pub(crate) fn furnish(&self, settings: Settings) -> Settings {
         let (lines, given) = channel();
         *self.0.input.lock().unwrap_or_else(PoisonError::into_inner) = Some(lines);
         self.0.is_input_wanted.store(false, Ordering::Relaxed);
         let input = Box::new(Given {
-            seat: self.clone(),
+            streams: self.clone(),
             lines: given,
             left: Vec::new(),
         });
@@ -120,7 +120,7 @@ pub(crate) fn console_on(screen: &Arc<Screen>) -> Console {
 
 /// The input that the session gives.
 struct Given {
-    seat: Seat,
+    streams: PromptStreams,
     lines: Receiver<Vec<u8>>,
     left: Vec<u8>,
 }
@@ -128,8 +128,8 @@ struct Given {
 impl Read for Given {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left.is_empty() {
-            self.seat.0.is_input_wanted.store(true, Ordering::Relaxed);
-            if let Some(waker) = &*self.seat.0.waker.lock().unwrap_or_else(PoisonError::into_inner) {
+            self.streams.0.is_input_wanted.store(true, Ordering::Relaxed);
+            if let Some(waker) = &*self.streams.0.waker.lock().unwrap_or_else(PoisonError::into_inner) {
                 waker.wake();
             }
             self.left = self.lines.recv().unwrap_or_default();

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use duet_drivers::tool::webhook::office::{Mail, Missing, Office, Progress, Recipient};
+use duet_drivers::tool::webhook::shared_listener::{Mail, Missing, Progress, Recipient, SharedListener};
 use duet_journal::owner::now_ms;
 use duet_journal::{BranchName, Letter, Need, PackedValue, RecordHash, RunId, Store};
 use duet_runtime::action::Action;
@@ -33,14 +33,18 @@ use crate::world_options::WorldOptions;
 ///
 /// # Errors
 /// If the address cannot be used.
-pub(crate) fn begin(address: SocketAddr, journal: &Journal, options: &WorldOptions) -> Result<Office, CommandError> {
-    let mailroom = Mailroom {
+pub(crate) fn begin(
+    address: SocketAddr,
+    journal: &Journal,
+    options: &WorldOptions,
+) -> Result<SharedListener, CommandError> {
+    let webhook_inboxes = WebhookInboxes {
         journal: Journal::at(journal.path()),
         options: options.clone(),
         stores: Mutex::default(),
         memory: Mutex::default(),
     };
-    Office::begin(address, Arc::new(mailroom))
+    SharedListener::begin(address, Arc::new(webhook_inboxes))
         .map_err(|error| CommandError::caused(format!("the address {address} cannot be used"), &error))
 }
 
@@ -50,7 +54,7 @@ const NEWEST_TURNS: u64 = 16;
 /// How many runs are remembered with what they take.
 const REMEMBERED_MAX: usize = 1_024;
 
-struct Mailroom {
+struct WebhookInboxes {
     journal: Journal,
     options: WorldOptions,
     /// Connections to the journal that nobody uses.
@@ -72,7 +76,7 @@ struct Known {
     is_over: bool,
 }
 
-impl Mailroom {
+impl WebhookInboxes {
     /// Does something with the journal.
     fn with<T>(&self, act: impl FnOnce(&mut dyn Store) -> Result<T, Missing>) -> Result<T, Missing> {
         let free = self.stores.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -172,7 +176,7 @@ impl Mailroom {
     }
 }
 
-impl Mail for Mailroom {
+impl Mail for WebhookInboxes {
     fn find(&self, to: &Recipient) -> Result<IOValue, Missing> {
         let (call, names) = self.with(|store| {
             let known = self.known(store, &place(store, to)?, &to.hook)?;

@@ -31,7 +31,7 @@ use crate::session::serve::Wish;
 pub(crate) type Hosts = Arc<Mutex<BTreeMap<String, Host>>>;
 
 /// The gate of a server: the runs that it hosts, and the grants to them.
-pub(crate) struct Porter {
+pub(crate) struct Gatekeeper {
     journal: PathBuf,
     key: Vec<u8>,
     hosts: Hosts,
@@ -70,7 +70,7 @@ impl Refused {
 /// How often refusals that were counted are given to the runs.
 const BEAT: Duration = Duration::from_secs(5);
 
-impl Porter {
+impl Gatekeeper {
     /// Makes a gate for the runs of a journal.
     ///
     /// # Errors
@@ -265,7 +265,7 @@ fn branch_name(value: &IOValue) -> Result<String, Refused> {
     given.ok_or_else(|| Refused::new("malformed", why))
 }
 
-impl Gate for Porter {
+impl Gate for Gatekeeper {
     fn resolve(&self, reference: &IOValue) -> Result<Admission, String> {
         self.admit(reference).map_err(|refused| {
             self.refusals
@@ -306,8 +306,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_refused(porter: &Porter, reference: &IOValue, expected: &str) {
-        let why = porter.resolve(reference).err().expect("it is refused");
+    fn check_refused(gatekeeper: &Gatekeeper, reference: &IOValue, expected: &str) {
+        let why = gatekeeper.resolve(reference).err().expect("it is refused");
         assert!(why.contains(expected), "{why}");
     }
 
@@ -317,9 +317,9 @@ mod tests {
         let journal = folder.path().join("journal.sqlite");
         let (id, reference) = Grants::add(&journal, &grant(None)).expect("it is written");
         let (_, late) = Grants::add(&journal, &grant(Some(1))).expect("it is written");
-        let porter = Porter::new(&journal).expect("the key is there");
-        check_refused(&porter, &reference, "does not host the run chat");
-        check_refused(&porter, &late, "expired");
+        let gatekeeper = Gatekeeper::new(&journal).expect("the key is there");
+        check_refused(&gatekeeper, &reference, "does not host the run chat");
+        check_refused(&gatekeeper, &late, "expired");
         for path in [beside(&journal, ".key"), Grants::path(&journal)] {
             assert_eq!(
                 fs::metadata(&path).expect("it is there").permissions().mode() & 0o777,
@@ -332,7 +332,7 @@ mod tests {
         let mut file = append_beside(&Grants::path(&journal)).expect("it can be opened");
         file.write_all(b"<grant \"cut").expect("it is written");
         Grants::revoke(&journal, &id).expect("it is there");
-        check_refused(&porter, &reference, "revoked");
+        check_refused(&gatekeeper, &reference, "revoked");
         assert!(Grants::revoke(&journal, &id).is_err());
         let side = Grant {
             run: "chat/side".to_owned(),
@@ -340,11 +340,15 @@ mod tests {
         };
         let (_, side) = Grants::add(&journal, &side).expect("it is written");
         let on = |branch| IOValue::from_str(&format!("<branch {branch:?} {side:?}>")).expect("a value");
-        check_refused(&porter, &on("side"), "does not host the run chat/side");
-        check_refused(&porter, &on("other"), "is for the branch side alone");
+        check_refused(&gatekeeper, &on("side"), "does not host the run chat/side");
+        check_refused(&gatekeeper, &on("other"), "is for the branch side alone");
         let forged = format!("{reference:?}").replace("chat", "other");
-        check_refused(&porter, &forged.parse().expect("a value"), "not signed with this key");
+        check_refused(
+            &gatekeeper,
+            &forged.parse().expect("a value"),
+            "not signed with this key",
+        );
         fs::write(beside(&journal, ".key"), "0123").expect("a file");
-        assert!(Porter::new(&journal).is_err());
+        assert!(Gatekeeper::new(&journal).is_err());
     }
 }

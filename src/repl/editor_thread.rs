@@ -1,4 +1,4 @@
-//! The typist: the thread on which the line editor waits for the person, while the run goes on.
+//! The thread on which the line editor waits for the person, while the run goes on.
 //!
 //! INVARIANT: one line is asked for at a time, and the editor is idle when no line is asked for, so
 //! that the terminal has its usual mode then.
@@ -33,7 +33,7 @@ pub(crate) type SharedWaker = Arc<Mutex<Option<Waker>>>;
 const SOON: Duration = Duration::from_millis(20);
 
 /// The way to the thread of the line editor.
-pub(crate) struct Typist {
+pub(crate) struct EditorThread {
     wanted: Sender<Wanted>,
     typed: Receiver<Typed>,
     /// A line that was typed and not taken yet.
@@ -41,7 +41,7 @@ pub(crate) struct Typist {
     warning: Option<EditorError>,
 }
 
-impl Typist {
+impl EditorThread {
     /// Starts the line editor; also returns its printer for text above the prompt.
     ///
     /// # Errors
@@ -65,13 +65,13 @@ impl Typist {
         });
         let ended = || EditorError::Terminal(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
         let printer = opening.recv().map_err(|_| ended())??;
-        let typist = Self {
+        let line_editor = Self {
             wanted,
             typed,
             line: None,
             warning: None,
         };
-        Ok((typist, printer))
+        Ok((line_editor, printer))
     }
 
     /// Asks for a line.
