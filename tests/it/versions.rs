@@ -4,7 +4,7 @@
 //! `golden/runs.sqlite` has three runs of `tests/golden/greet.scm`: `done` received the answer
 //! `Grace`, `failed` received `nobody`, and `open` still asks. Their workspace is `/`, which is
 //! everywhere.
-//! `DUET_PAGES=write` makes the file anew; that is right only if a format or a library has changed.
+//! `DUET_GOLDEN=write` makes the file anew; that is right only if a format or a library has changed.
 //! INVARIANT: what today's code writes is what the golden runs have.
 //! It does not look into records; `journal/tests/it/golden.rs` does. Read next: `format.rs`.
 #![cfg(unix)]
@@ -26,7 +26,7 @@ fn golden() -> &'static Path {
     MADE.get_or_init(|| {
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/runs.sqlite");
         #[expect(clippy::disallowed_methods, reason = "a person asks for a new file")]
-        let mode = std::env::var("DUET_PAGES");
+        let mode = std::env::var("DUET_GOLDEN");
         if mode.is_ok_and(|mode| mode == "write") {
             make(&golden);
         }
