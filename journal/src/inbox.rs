@@ -112,6 +112,23 @@ pub struct Ready {
     pub branch: BranchName,
 }
 
+impl Ready {
+    /// Joins branches whose moments have come, by their moments, with those that have letters, to
+    /// at most `max`. Half of the places are for letters if there are so many, so that an answer
+    /// never waits until no moment is overdue.
+    #[must_use]
+    pub fn join(mut due: Vec<Self>, written: Vec<Self>, max: usize) -> Vec<Self> {
+        let kept = written.len().min(max / 2);
+        let rest = due.split_off(due.len().min(max - kept));
+        for ready in written.into_iter().chain(rest) {
+            if due.len() < max && !due.contains(&ready) {
+                due.push(ready);
+            }
+        }
+        due
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

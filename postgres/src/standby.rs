@@ -62,7 +62,7 @@ impl PostgresStore {
 
     pub(crate) fn find_ready(&self, now_ms: u64, max: usize) -> Result<Vec<Ready>, StoreError> {
         let doing = "looking for runs that can go on";
-        let mut found = Vec::new();
+        let mut due = Vec::new();
         let mut after = (-1, String::new(), String::new());
         let portion = PORTION.min(max.max(PORTION_MIN));
         loop {
@@ -80,9 +80,9 @@ impl PostgresStore {
                 Value::Text(branch),
             ];
             let rows = self.read_rows(&sql, values, doing)?;
-            gather(&rows, &mut found, max)?;
+            gather(&rows, &mut due, max)?;
             match rows.last() {
-                Some(last) if rows.len() == portion && found.len() < max => {
+                Some(last) if rows.len() == portion && due.len() < max => {
                     after = (column(last, 4)?, column(last, 0)?, column(last, 1)?);
                 }
                 Some(_) | None => break,
@@ -91,8 +91,9 @@ impl PostgresStore {
         let sql = "SELECT DISTINCT i.run, i.branch, r.epoch, r.owner
              FROM duet_schema.inbox AS i JOIN duet_schema.runs AS r ON r.name = i.run
              WHERE i.reply IS NULL ORDER BY i.run, i.branch";
-        gather(&self.read_rows(sql, Vec::new(), doing)?, &mut found, max)?;
-        Ok(found)
+        let mut written = Vec::new();
+        gather(&self.read_rows(sql, Vec::new(), doing)?, &mut written, max)?;
+        Ok(Ready::join(due, written, max))
     }
 
     pub(crate) fn send_letter(&mut self, run: &RunId, letter: &Letter) -> Result<(), StoreError> {

@@ -222,11 +222,8 @@ impl Index {
             written.extend(run.unread().map(|letter| ready(&letter.branch)));
         }
         due.sort();
-        let mut found: Vec<Ready> = due.into_iter().map(|(_, ready)| ready).collect();
-        written.retain(|ready| !found.contains(ready));
-        found.extend(written);
-        found.truncate(max);
-        found
+        let due = due.into_iter().map(|(_, ready)| ready).collect();
+        Ready::join(due, written.into_iter().collect(), max)
     }
 
     /// Takes in an entry about what stands beside the records.

@@ -69,28 +69,32 @@ pub(super) fn ready(connection: &Connection, now_ms: u64, max: usize) -> Result<
          WHERE needs.at >= 0 AND needs.at <= ?1 ORDER BY needs.at";
     let written = "SELECT DISTINCT runs.name, inbox.branch, runs.epoch, runs.owner
          FROM inbox JOIN runs ON runs.id = inbox.run WHERE inbox.reply IS NULL AND ?1 >= 0";
-    let now = i64::try_from(now_ms).unwrap_or(i64::MAX);
+    let written = unowned(connection, written, now_ms, max)?;
+    Ok(Ready::join(unowned(connection, due, now_ms, max)?, written, max))
+}
+
+/// Reads at most `max` branches whose runs nobody owns, each once.
+fn unowned(connection: &Connection, sql: &str, now_ms: u64, max: usize) -> Result<Vec<Ready>, StoreError> {
+    let failed = failed("looking for runs that can go on");
     let mut found = Vec::new();
-    for sql in [due, written] {
-        let failed = failed("looking for runs that can go on");
-        let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
-        let mut rows = statement.query([now]).map_err(&failed)?;
-        while let Some(row) = rows.next().map_err(&failed)? {
-            if found.len() == max {
-                return Ok(found);
-            }
-            let read = |row: &Row<'_>| -> rusqlite::Result<(String, String, i64, String)> {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            };
-            let (run, branch, epoch, owner) = read(row).map_err(&failed)?;
-            let epoch = Epoch(epoch.cast_unsigned());
-            let ready = Ready {
-                run: RunId::new(run)?,
-                branch: BranchName::new(branch)?,
-            };
-            if (Claim { epoch, owner }).living().is_none() && !found.contains(&ready) {
-                found.push(ready);
-            }
+    let mut statement = connection.prepare_cached(sql).map_err(&failed)?;
+    let now = i64::try_from(now_ms).unwrap_or(i64::MAX);
+    let mut rows = statement.query([now]).map_err(&failed)?;
+    while let Some(row) = rows.next().map_err(&failed)? {
+        if found.len() == max {
+            break;
+        }
+        let read = |row: &Row<'_>| -> rusqlite::Result<(String, String, i64, String)> {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        };
+        let (run, branch, epoch, owner) = read(row).map_err(&failed)?;
+        let epoch = Epoch(epoch.cast_unsigned());
+        let ready = Ready {
+            run: RunId::new(run)?,
+            branch: BranchName::new(branch)?,
+        };
+        if (Claim { epoch, owner }).living().is_none() && !found.contains(&ready) {
+            found.push(ready);
         }
     }
     Ok(found)
