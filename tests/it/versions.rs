@@ -4,7 +4,8 @@
 //! `golden/runs.sqlite` has three runs of `tests/golden/greet.scm`: `done` received the answer
 //! `Grace`, `failed` received `nobody`, and `open` still asks. Their workspace is `/`, which is
 //! everywhere.
-//! `DUET_GOLDEN=write` makes the file anew; that is right only if a format or a library has changed.
+//! `DUET_GOLDEN=write` makes the file anew; that is right only if a format or a library has
+//! changed.
 //! INVARIANT: what today's code writes is what the golden runs have.
 //! It does not look into records; `journal/tests/it/golden.rs` does. Read next: `format.rs`.
 #![cfg(unix)]
