@@ -6,6 +6,8 @@
 //! It does not compile; `programs.rs` does.
 //! Read next: `programs.rs`.
 
+use duet_runtime::model::changed_text::ChangedText;
+
 use super::chance::Chance;
 
 /// One change of the text: what stands there, and what a person writes instead.
@@ -17,6 +19,9 @@ struct Edit {
 const fn edit(from: &'static str, to: &'static str) -> Edit {
     Edit { from, to }
 }
+
+const DEPTH: &str = "(define depth (make-parameter 0))";
+const BROKEN: &str = "(define depth (make-parameter 0))\n    (define broken (car 1))";
 
 /// The edits; the bits of a variant's number, from the lowest.
 const EDITS: &[Edit] = &[
@@ -103,11 +108,9 @@ const EDITS: &[Edit] = &[
         "(define-record-type thing (make-thing a b) thing? (a thing-a) (b thing-b))\n    (define (kept-thing n) \
          (thing-b (make-thing n n)))",
     ),
-    // A text that fails.
-    edit(
-        "(define depth (make-parameter 0))",
-        "(define depth (make-parameter 0))\n    (define broken (car 1))",
-    ),
+    // A text that fails: the run refuses it, or each evaluation that needs the library fails, if
+    // nothing has needed it before.
+    edit(DEPTH, BROKEN),
 ];
 
 /// Edits that only stand together with another one.
@@ -169,6 +172,11 @@ impl Change {
             Vec::new()
         }
     }
+}
+
+/// Says whether the library of a changed text fails when it is needed first.
+pub(crate) fn is_broken(text: &ChangedText) -> bool {
+    text.texts.iter().any(|text| text.contains(BROKEN))
 }
 
 /// Makes a variant of a text.
