@@ -1,7 +1,7 @@
 //! Reading ahead: what it takes to open a branch, in one round trip.
 //!
-//! INVARIANT: what was read ahead of a branch is one state of the server; a claim that follows
-//! succeeds only on that state, and the next write of this connection forgets it.
+//! INVARIANT: the rows of a branch that were read ahead are one state of the server. A claim that
+//! follows succeeds only on that state, and the next write of this connection forgets the rows.
 //! It does not know who opens the branch. Read next: `blobs.rs`.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::plan::{Known, Standing};
 use crate::row::{BROKEN, HeadRow, RecordRow, RunRow, StoredRecord, check_note, column, record_hash};
 
 /// The number of newest records that are read ahead: a run that sleeps has a snapshot at one of
-/// them, and what a worker looks for first is there.
+/// them, which a worker looks for first.
 const RECORDS: i64 = 4;
 
 /// The rows of a branch that were read ahead, without its letters: they do not depend on writes.

@@ -76,7 +76,7 @@ impl Session {
         }
         self.stop_when_interrupted();
         self.world.keep_failures();
-        self.run.keep_ledger(may_be_finding);
+        self.run.keep_ledger(|action| finding(action).is_some());
         let is_late = Arc::new(AtomicBool::new(false));
         let (waker, late) = (self.waker(), Arc::clone(&is_late));
         let stop = move || {
@@ -119,16 +119,6 @@ fn files(ledger: &Ledger) -> Vec<String> {
 /// Lists what the records have.
 fn findings(ledger: &Ledger) -> Vec<Finding> {
     ledger.done.iter().filter_map(finding).collect()
-}
-
-/// Says whether an action may be a finding.
-#[expect(clippy::wildcard_enum_match_arm, reason = "no other action is a finding")]
-fn may_be_finding(action: &Action) -> bool {
-    match action {
-        Action::Message(message) => told(&message.value.value()).is_some(),
-        Action::ReportFailure(_) => true,
-        _ => false,
-    }
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other action is a finding")]

@@ -48,8 +48,8 @@
          (unless expression
            (raise (%make-condition 'assertion-failed "assertion failed" '(expression)))))))
 
-    ;;;> Returns what an object that was raised says: of a condition its kind, its message and its
-    ;;;> irritants, as `write` shows them; any other object as `write` shows it.
+    ;;;> Returns the text of a raised object. The text of a condition has its kind, its message and
+    ;;;> its irritants, as `write` shows them; any other object stands as `write` shows it.
     (define (condition->string object)
       (define port (open-output-string))
       (cond
