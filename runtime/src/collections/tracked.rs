@@ -13,6 +13,7 @@
 mod cell;
 mod list;
 mod map;
+mod old_values;
 mod savepoints;
 mod set;
 mod table;

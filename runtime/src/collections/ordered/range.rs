@@ -4,6 +4,7 @@
 //! It does not change the map.
 //! Read next: `../tracked.rs`.
 
+use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -47,24 +48,54 @@ impl<'a, K, V> Top<'a, K, V> {
     }
 }
 
+/// An end of a range, as the descent to its first or last entry sees it.
+enum End<'b, K> {
+    First(&'b Bound<K>),
+    Last(&'b Bound<K>),
+}
+
+impl<K: Ord> End<'_, K> {
+    /// Chooses the child of a branch that may hold the entry.
+    fn child(&self, keys: &[K]) -> usize {
+        match self {
+            Self::First(Bound::Unbounded) => 0,
+            Self::Last(Bound::Unbounded) => keys.len(),
+            Self::First(Bound::Included(key) | Bound::Excluded(key))
+            | Self::Last(Bound::Included(key) | Bound::Excluded(key)) => keys.partition_point(|least| least <= key),
+        }
+    }
+
+    /// Returns the place of the entry in a leaf, counted from 1; it may lie beyond either end.
+    fn entry<V>(&self, entries: &[(K, V)]) -> usize {
+        let (key, counts_equal) = match self {
+            Self::First(Bound::Unbounded) => return 1,
+            Self::Last(Bound::Unbounded) => return entries.len(),
+            Self::First(Bound::Included(key)) | Self::Last(Bound::Excluded(key)) => (key, false),
+            Self::First(Bound::Excluded(key)) | Self::Last(Bound::Included(key)) => (key, true),
+        };
+        let before = entries.partition_point(|(other, _)| match other.cmp(key) {
+            Ordering::Less => true,
+            Ordering::Equal => counts_equal,
+            Ordering::Greater => false,
+        });
+        before + usize::from(matches!(self, Self::First(_)))
+    }
+}
+
 impl<'a, K: Ord, V> Cursor<'a, K, V> {
-    /// Descends to the entry that `choose_child` and `choose_entry` select.
-    fn descend(
-        top: Top<'a, K, V>,
-        choose_child: impl Fn(&[K]) -> usize,
-        choose_entry: impl Fn(&[(K, V)]) -> usize,
-    ) -> Self {
+    /// Descends to the entry at an end of a range.
+    fn descend(top: Top<'a, K, V>, end: &End<'_, K>) -> Self {
         let (mut above, mut top) = (Vec::new(), top);
         loop {
             match top {
                 Top::Node(Node::Branch(branch)) => {
-                    let place = choose_child(&branch.keys);
+                    let place = end.child(&branch.keys);
                     above.push((branch.children.as_slice(), place));
                     top = Top::Node(&branch.children[place]);
                 }
                 Top::Node(Node::Leaf(entries)) => top = Top::Entries(entries),
                 Top::Entries(entries) => {
-                    let place = choose_entry(entries);
+                    let place = end.entry(entries);
                     return Self { above, entries, place };
                 }
             }
@@ -73,16 +104,7 @@ impl<'a, K: Ord, V> Cursor<'a, K, V> {
 
     /// Finds the first entry that is not below the bound.
     fn first(root: &'a Root<K, V>, lower: &Bound<K>) -> Self {
-        let top = Top::of(root);
-        let mut cursor = match lower {
-            Bound::Unbounded => Self::descend(top, |_| 0, |_| 1),
-            Bound::Included(key) => Self::descend(top, child(key), |entries| {
-                entries.partition_point(|(other, _)| other < key) + 1
-            }),
-            Bound::Excluded(key) => Self::descend(top, child(key), |entries| {
-                entries.partition_point(|(other, _)| other <= key) + 1
-            }),
-        };
+        let mut cursor = Self::descend(Top::of(root), &End::First(lower));
         if cursor.place > cursor.entries.len() {
             cursor.next_leaf();
         }
@@ -91,16 +113,7 @@ impl<'a, K: Ord, V> Cursor<'a, K, V> {
 
     /// Finds the last entry that is not above the bound.
     fn last(root: &'a Root<K, V>, upper: &Bound<K>) -> Self {
-        let top = Top::of(root);
-        let mut cursor = match upper {
-            Bound::Unbounded => Self::descend(top, <[K]>::len, <[(K, V)]>::len),
-            Bound::Included(key) => Self::descend(top, child(key), |entries| {
-                entries.partition_point(|(other, _)| other <= key)
-            }),
-            Bound::Excluded(key) => Self::descend(top, child(key), |entries| {
-                entries.partition_point(|(other, _)| other < key)
-            }),
-        };
+        let mut cursor = Self::descend(Top::of(root), &End::Last(upper));
         if cursor.place == 0 {
             cursor.leaf_before();
         }
@@ -131,7 +144,7 @@ impl<'a, K: Ord, V> Cursor<'a, K, V> {
         while self.above.pop_if(is_over).is_some() {}
         if let Some((children, place)) = self.above.last_mut() {
             *place += 1;
-            let below = Self::descend(Top::Node(&children[*place]), |_| 0, |_| 1);
+            let below = Self::descend(Top::Node(&children[*place]), &End::First(&Bound::Unbounded));
             self.above.extend(below.above);
             (self.entries, self.place) = (below.entries, below.place);
         }
@@ -142,7 +155,7 @@ impl<'a, K: Ord, V> Cursor<'a, K, V> {
         while self.above.pop_if(|(_, place)| *place == 0).is_some() {}
         if let Some((children, place)) = self.above.last_mut() {
             *place -= 1;
-            let below = Self::descend(Top::Node(&children[*place]), <[K]>::len, <[(K, V)]>::len);
+            let below = Self::descend(Top::Node(&children[*place]), &End::Last(&Bound::Unbounded));
             self.above.extend(below.above);
             (self.entries, self.place) = (below.entries, below.place);
         }
@@ -199,9 +212,4 @@ impl<K: Ord, V> DoubleEndedIterator for Range<'_, K, V> {
         back.retreat();
         Some((key, value))
     }
-}
-
-/// Returns a function that chooses the child of a branch that may hold `key`.
-fn child<K: Ord>(key: &K) -> impl Fn(&[K]) -> usize {
-    move |keys| keys.partition_point(|least| least <= key)
 }
