@@ -10,7 +10,7 @@
 mod tests;
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{BufRead, IsTerminal};
 use std::iter::once;
 use std::path::Path;
 
@@ -242,7 +242,7 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
     if words.first().is_some_and(|word| word == CANDIDATES) {
         return completions::candidates::tell(&words[1..], terminal);
     }
-    if words.is_empty() && std::io::stdin().is_terminal() {
+    if words.is_empty() && has_texts() {
         // A person who names no command wants to type.
         words.push("repl".into());
     }
@@ -275,6 +275,12 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
         .and_then(|(name, matches)| Some((find(name)?, matches)));
     let (row, matches) = found.ok_or_else(|| CommandError::usage("which command?"))?;
     (row.execute)(matches, terminal)
+}
+
+/// Whether somebody sits at standard input, or a pipe or a file there holds a text.
+fn has_texts() -> bool {
+    let input = std::io::stdin();
+    input.is_terminal() || input.lock().fill_buf().is_ok_and(|texts| !texts.is_empty())
 }
 
 /// The word before a text in the place of a command.

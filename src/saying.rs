@@ -95,6 +95,11 @@ impl Way {
         let Self { verb, turn, rest, .. } = self;
         match (*verb, turn) {
             ("goto" | "show" | "explain", Some(turn)) => Some(format!(",{verb} {turn}")),
+            ("pick", Some(turns)) => {
+                let place = self.place.as_deref()?;
+                let branch = place.split_once('/').map_or(place, |(_, branch)| branch);
+                Some(format!(",pick {branch}@{turns}"))
+            }
             ("eval", Some(turn)) => Some(format!(",at {turn} {rest}")),
             ("answer" | "fork", None) => Some(format!(",{verb} {rest}").trim_end().to_owned()),
             ("branches" | "explain" | "facts" | "help" | "log" | "redo" | "undo" | "waits", None)

@@ -161,6 +161,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let address = format!("{}/{branch}", place.run);
     let begins = format!("{address} begins at {} with another input", place.address(before));
     project.stage()?.message(begins);
+    tell_left_behind(&*store, &place, turn, &address, project)?;
     let place = project.journal().resolve(&*store, Some(&address))?;
     let mut session = project.resume(&place, &mut *store, options, "amend")?;
     session.leave_when_interrupted();
@@ -169,6 +170,30 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let code = session.drive(&mut *store, true, project.stage()?)?;
     let has_failed = code == ExitCode::OK && tell_failed(&*store, before, &address, project)?;
     Ok(if has_failed { ExitCode::FAILED } else { code }.into())
+}
+
+/// Names the way to deliver again the inputs after the amended turn that no request asked for, such
+/// as typed texts.
+fn tell_left_behind(
+    store: &dyn Store,
+    place: &Place,
+    turn: Sequence,
+    branch: &str,
+    project: &mut Project,
+) -> Result<(), CommandError> {
+    let last = place.head.sequence;
+    let Some(first) = turn.next().filter(|first| *first <= last) else {
+        return Ok(());
+    };
+    let later = recorded(&place.source(store), first, last)?;
+    if later.iter().any(|said| matches!(said.what, What::Unasked(_))) {
+        let from = format!("{}/{}", place.run, place.branch);
+        let way = Way::turn("pick", from, format!("{first}..{last}")).with(format!("--onto {branch}"));
+        project
+            .stage()?
+            .message(say![way, " delivers the inputs that came after it here, too"]);
+    }
+    Ok(())
 }
 
 /// Shows the failures of the main program after a turn, which did not end the run: those of texts

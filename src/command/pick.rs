@@ -32,6 +32,13 @@ pub(crate) struct Request {
     onto: String,
 }
 
+impl Request {
+    /// The request for turns of one branch on another.
+    pub(crate) fn of(range: String, onto: String) -> Self {
+        Self { range, onto }
+    }
+}
+
 /// Delivers recorded inputs again.
 ///
 /// # Errors

@@ -79,6 +79,8 @@ pub(crate) enum Command {
     Rerun(String),
     /// Merge the facts of another branch.
     Merge(String),
+    /// Deliver the inputs of turns of another branch again.
+    Pick(String),
     /// Take the last move of the branch's head back.
     Undo,
     /// Repeat the move that was undone.
@@ -172,6 +174,8 @@ commands! {
     "rerun" "FILE" Operands::Text(Command::Rerun),
         "run a changed program from its start with the recorded answers, on a new branch, and go on in it";
     "merge" "BRANCH" Operands::Word(Command::Merge), "take the facts of another branch over";
+    "pick" "TURNS" Operands::Word(Command::Pick),
+        "deliver the inputs of turns of another branch again here, as in `,pick main@12..13`";
     "undo" "" Operands::Nothing(Command::Undo),
         "take the last `,back`, `,goto` or other move of the branch's head back";
     "redo" "" Operands::Nothing(Command::Redo), "do again what was undone";
@@ -421,6 +425,7 @@ mod tests {
             (",restart clerk 3", Command::Restart(text("clerk 3"))),
             (",rerun new.scm", Command::Rerun(text("new.scm"))),
             (",merge other", Command::Merge(text("other"))),
+            (",pick main@3..4", Command::Pick(text("main@3..4"))),
             (",undo", Command::Undo),
             (",redo", Command::Redo),
             (",replay", Command::Replay),

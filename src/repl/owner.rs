@@ -77,6 +77,7 @@ pub(super) fn obey(
         | Command::Restart(_)
         | Command::Rerun(_)
         | Command::Merge(_)
+        | Command::Pick(_)
         | Command::Undo
         | Command::Redo
         | Command::Replay
@@ -151,6 +152,7 @@ fn after(command: &Command) -> Option<After> {
         | Command::Patch(_)
         | Command::Restart(_)
         | Command::Merge(_)
+        | Command::Pick(_)
         | Command::Undo
         | Command::Redo => Some(After::Here),
         Command::Fork(name) => Some(After::Branch(name.clone())),

@@ -41,6 +41,20 @@ fn a_text_is_a_program_behind_e_and_on_standard_input() {
 }
 
 #[test]
+fn texts_in_a_pipe_without_a_command_are_evaluated() {
+    let desk = Desk::new(&[]);
+    let said = desk.feed("", "(* 6 7)\n");
+    assert_eq!((said.output.as_str(), said.code), ("42\n", 0), "{}", said.errors);
+    let nothing = desk.duet("");
+    assert_eq!(nothing.code, 2);
+    assert!(
+        nothing.errors.starts_with("error: which command?"),
+        "{}",
+        nothing.errors
+    );
+}
+
+#[test]
 fn a_journal_is_found_from_the_folders_below_its_own() {
     let desk = Desk::new(&[("p.scm", "(display 1)"), ("a/b/q.scm", "(display 2)")]);
     assert_eq!(desk.duet_in("a/b", "runs").code, 1, "there is none");

@@ -6,7 +6,7 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use super::Command;
-use crate::command::{amend, describe, eval, fork, goto, merge, patch, redo, replay, restart, resume, undo};
+use crate::command::{amend, describe, eval, fork, goto, merge, patch, pick, redo, replay, restart, resume, undo};
 use crate::verb::{Request, branches, diff, explain, facts, frames, log, show, waits, when, why};
 
 /// The number of turns that `,log` lists.
@@ -64,6 +64,7 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
         Command::Merge(branch) => filled(|request: &mut merge::Request| {
             (request.from, request.into) = (branch.clone(), here());
         }),
+        Command::Pick(turns) => pick::Request::of(compared(turns, place), place.to_owned()).into(),
         Command::Undo => undo::Request { address: here() }.into(),
         Command::Redo => redo::Request { address: here() }.into(),
         Command::Help(_)
@@ -91,10 +92,10 @@ fn filled<R: Default + Into<Request>>(fill: impl FnOnce(&mut R)) -> Request {
     request.into()
 }
 
-/// The address of the other side of a comparison: a turn of its branch, or a branch of its run.
+/// The address of turns of the session's branch, or of a branch of its run.
 fn compared(other: &str, place: &str) -> String {
     let turn = other.trim_start_matches('@');
-    if turn.len() < other.len() || turn.bytes().all(|byte| byte.is_ascii_digit()) {
+    if turn.len() < other.len() || turn.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return format!("{place}@{turn}");
     }
     match place.split_once('/') {

@@ -160,6 +160,7 @@ fn is_move(command: &Command) -> bool {
             | Command::Restart(_)
             | Command::Rerun(_)
             | Command::Merge(_)
+            | Command::Pick(_)
             | Command::Undo
             | Command::Redo
     )

@@ -104,3 +104,21 @@ fn a_definition_is_edited_where_it_stands_and_evaluated_again() {
     let broken = desk.feed_with("repl e", ",edit\n", &[("VISUAL", OsStr::new("false"))]);
     assert!(broken.errors.contains("the editor `false` failed"), "{}", broken.errors);
 }
+
+#[test]
+fn the_texts_after_an_amended_one_can_be_typed_again() {
+    let desk = Desk::new(&[]);
+    let texts = "(define x 10)\n(define y (* x 2))\n(+ x y)\n,amend 2 (define x 100)\n,pick main@3..4\ny\n,pick @1\n";
+    let session = desk.feed("repl --name p", texts);
+    assert_eq!(session.output, "30\n300\n200\n", "{}", session.errors);
+    for told in [
+        "`,pick main@3..4` delivers the inputs that came after it here, too",
+        "p/main-2 received 2 of 2 inputs of p\n",
+        "turns 1 to 1 of p/main-2 have no input",
+    ] {
+        assert!(session.errors.contains(told), "{told}: {}", session.errors);
+    }
+    let amended = desk.feed("amend p/main@3 7", "");
+    let way = "`duet pick p/main@4..4 --onto p/main-3` delivers";
+    assert!(amended.errors.contains(way), "{}", amended.errors);
+}
