@@ -1,7 +1,7 @@
 //! A host for whoever watches over processes: it says over HTTP whether this one works.
 //!
 //! INVARIANT: it answers one path, changes nothing, and tells no names.
-//! It does not know what well means; its caller says so. Read next: `../reception.rs`.
+//! It does not know what well means; its caller says so. Read next: `../http_server.rs`.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,10 +13,10 @@ use hyper::body::Incoming;
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::Value as Json;
-use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 
-use crate::reception::{Clerk, Visit, receive_at};
+use crate::background::BackgroundServer;
+use crate::http_server::{Client, Responder, serve_at};
 
 /// The path that it answers.
 const PATH: &str = "/healthz";
@@ -30,10 +30,7 @@ pub struct Condition {
 }
 
 /// A host that answers until it is dropped.
-pub struct Health {
-    address: SocketAddr,
-    runtime: Option<Runtime>,
-}
+pub struct Health(BackgroundServer);
 
 impl Health {
     /// Begins to answer `GET /healthz` at an address: 200 if the process is well, 503 if not.
@@ -41,49 +38,31 @@ impl Health {
     /// # Errors
     /// If the address cannot be used, or the system gives no thread.
     pub fn begin(address: SocketAddr, condition: impl Fn() -> Condition + Send + Sync + 'static) -> io::Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("duet-health")
-            .enable_all()
-            .build()?;
-        let listener = runtime.block_on(TcpListener::bind(address))?;
-        let address = listener.local_addr()?;
-        let nurse = Nurse {
+        let responder = HealthResponder {
             condition: Arc::new(condition),
         };
-        runtime.spawn(receive_at(listener, nurse));
-        Ok(Self {
-            address,
-            runtime: Some(runtime),
-        })
+        let mut threads = Builder::new_multi_thread();
+        threads.thread_name("duet-health");
+        BackgroundServer::begin(address, &mut threads, |listener| serve_at(listener, responder)).map(Self)
     }
 
     /// The address, whose port the system may have chosen.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.0.address()
     }
 }
 
-impl Drop for Health {
-    fn drop(&mut self) {
-        // Whoever asks at this moment learns by the broken connection that the process ends.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
-/// It answers who asks.
+/// Answers requests for the condition.
 #[derive(Clone)]
-struct Nurse {
+struct HealthResponder {
     condition: Arc<dyn Fn() -> Condition + Send + Sync>,
 }
 
-impl Clerk for Nurse {
+impl Responder for HealthResponder {
     type Body = Full<Bytes>;
 
-    async fn answer(&self, visit: &Visit, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        if !visit.admit() {
+    async fn answer(&self, client: &Client, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        if !client.admit() {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected");
         }
         if request.uri().path() != PATH {

@@ -4,7 +4,7 @@
 //! refused, or with a token one whose origin is not this machine; neither can anybody without the
 //! token, if there is one. Connections, messages and the time of each have limits.
 //! It keeps no sessions and sends no streams.
-//! Read next: `../host.rs`, `../reception.rs`.
+//! Read next: `../host.rs`, `../http_server.rs`.
 //!
 //! Source: Model Context Protocol 2025-11-25 and 2026-07-28, "Streamable HTTP".
 
@@ -23,8 +23,8 @@ use tokio::sync::Semaphore;
 
 use super::command::perform;
 use super::{Host, MESSAGE_BYTES_MAX, Work, runtime};
+use crate::http_server::{Client, NoMessage, Responder, is_same, message, receive};
 use crate::page::may_be_of_a_page;
-use crate::reception::{Clerk, NoMessage, Visit, is_same, message, receive};
 
 /// The maximum number of commands at the same time.
 const COMMANDS_MAX: usize = 32;
@@ -62,15 +62,15 @@ impl Host {
     }
 }
 
-impl Clerk for HttpHost {
+impl Responder for HttpHost {
     type Body = Full<Bytes>;
 
-    async fn answer(&self, visit: &Visit, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    async fn answer(&self, client: &Client, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         if let Some(refusal) = self.refusal(&head) {
             return refusal;
         }
-        if !visit.admit() {
+        if !client.admit() {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected");
         }
         if head.method != Method::POST {

@@ -4,7 +4,7 @@
 //! INVARIANT: without the token there is no answer, and with it none for a page of another origin,
 //! or for one whose host name was led to this machine. A deed goes on when its client leaves; a
 //! question does not.
-//! It knows neither the questions nor the files. Read next: `../reception.rs`, `../page.rs`.
+//! It knows neither the questions nor the files. Read next: `../http_server.rs`, `../page.rs`.
 //!
 //! Source: Content Security Policy 3; HTML, "Server-sent events".
 
@@ -29,8 +29,8 @@ use tokio::time::{Instant, sleep};
 
 use super::command::{Done, Limits, done};
 use super::{Job, MESSAGE_BYTES_MAX, runtime};
+use crate::http_server::{Client, NoMessage, Responder, is_same, message, receive};
 use crate::page::{is_addressed_here, is_of_own_page};
-use crate::reception::{Clerk, NoMessage, Visit, is_same, message, receive};
 
 /// The beginning of the paths that belong to the server; no run has such a name.
 const OWN: &str = "/@/";
@@ -123,7 +123,7 @@ impl PageHost {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         runtime()?.block_on(receive(address, |address| {
             announce(address);
-            Keeper {
+            PageResponder {
                 host: Arc::new(self),
                 port: address.port(),
                 room: Arc::new(Semaphore::new(QUESTIONS_MAX)),
@@ -134,7 +134,7 @@ impl PageHost {
 
 /// A host at a port.
 #[derive(Clone)]
-struct Keeper {
+struct PageResponder {
     host: Arc<PageHost>,
     port: u16,
     room: Arc<Semaphore>,
@@ -172,19 +172,19 @@ impl Body for Answer {
     }
 }
 
-impl Clerk for Keeper {
+impl Responder for PageResponder {
     type Body = Answer;
 
-    async fn answer(&self, visit: &Visit, request: Request<Incoming>) -> Response<Answer> {
+    async fn answer(&self, client: &Client, request: Request<Incoming>) -> Response<Answer> {
         let (head, body) = request.into_parts();
-        let mut response = self.respond(visit, &head, body).await;
+        let mut response = self.respond(client, &head, body).await;
         guard(response.headers_mut());
         response
     }
 }
 
-impl Keeper {
-    async fn respond(&self, visit: &Visit, head: &Parts, body: Incoming) -> Response<Answer> {
+impl PageResponder {
+    async fn respond(&self, client: &Client, head: &Parts, body: Incoming) -> Response<Answer> {
         if !is_addressed_here(&head.headers, self.port) {
             return plain(
                 StatusCode::FORBIDDEN,
@@ -206,7 +206,7 @@ impl Keeper {
         if !self.is_admitted(head) {
             return plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
         }
-        if !visit.admit() {
+        if !client.admit() {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected");
         }
         match (own, &head.method) {

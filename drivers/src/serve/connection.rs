@@ -23,7 +23,7 @@ use super::gate::{Admission, Gate};
 use super::rate_limit::RateLimits;
 use super::relay::{Deed, Relay};
 use crate::framing::{Decoder, Encoding};
-use crate::lobby::Stranger;
+use crate::pending::PendingClient;
 use crate::visit::{Ear, News, Visit};
 
 /// The limits of a packet.
@@ -97,7 +97,7 @@ pub(super) async fn converse(
     let mut connection = Connection {
         relay: Relay::new(arrival.name),
         gate: arrival.gate,
-        stranger: arrival.stranger,
+        pending: arrival.pending,
         clients: arrival.clients,
         client: None,
         news,
@@ -156,7 +156,7 @@ async fn next_of(waiting: &[(Instant, u64, Admission)]) {
 struct Connection {
     relay: Relay,
     gate: Arc<dyn Gate>,
-    stranger: Arc<Stranger>,
+    pending: Arc<PendingClient>,
     clients: Arc<Semaphore>,
     /// The place of a client that has shown a reference.
     client: Option<OwnedSemaphorePermit>,
@@ -197,7 +197,7 @@ impl Connection {
                     amid_since = self.decoder.is_amid().then(Instant::now);
                 }
                 () = next_of(&self.waiting) => self.join_waiting(&mut heard).await?,
-                why = self.stranger.must_go() => return Err(why.to_owned()),
+                why = self.pending.must_go() => return Err(why.to_owned()),
                 _ = ticks.tick() => {
                     self.relay.check(&*self.gate)?;
                     if amid_since.is_some_and(|since| since.elapsed() > PATIENCE) {
@@ -213,7 +213,7 @@ impl Connection {
         if self.client.is_none() && self.relay.has_entered() {
             let place = Arc::clone(&self.clients).try_acquire_owned();
             self.client = Some(place.map_err(|_| "the server has too many clients".to_owned())?);
-            self.stranger.admit();
+            self.pending.admit();
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ use super::gate::Gate;
 use super::rate_limit::RateLimits;
 use super::{connection, websocket};
 use crate::door::{Near, is_left_behind};
-use crate::lobby::{Lobby, Metered};
+use crate::pending::{Metered, PendingClients};
 
 /// The maximum number of clients with a reference at a time.
 const CLIENTS_MAX: usize = 4_096;
@@ -129,7 +129,7 @@ impl From<io::Error> for ServerError {
 struct Places {
     /// Has a permit once the server is open.
     open: Arc<Semaphore>,
-    lobby: Lobby,
+    pending: PendingClients,
     clients: Arc<Semaphore>,
     rate_limits: RateLimits,
 }
@@ -174,7 +174,7 @@ impl Server {
             gate,
             places: Places {
                 open: Arc::new(Semaphore::new(0)),
-                lobby: Lobby::default(),
+                pending: PendingClients::default(),
                 clients: Arc::new(Semaphore::new(CLIENTS_MAX)),
                 rate_limits: RateLimits::default(),
             },
@@ -302,12 +302,12 @@ impl Admit {
             return;
         }
         let number = self.next_name.fetch_add(1, Ordering::Relaxed) + 1;
-        let stranger = Arc::new(self.places.lobby.enter());
-        let stream = Metered::new(stream, Arc::clone(&stranger));
+        let pending = Arc::new(self.places.pending.enter());
+        let stream = Metered::new(stream, Arc::clone(&pending));
         let arrival = Arrival {
             name: format!("{}{number}", self.prefix),
             gate: Arc::clone(&self.gate),
-            stranger,
+            pending,
             clients: Arc::clone(&self.places.clients),
             rate_limits: self.places.rate_limits.clone(),
         };

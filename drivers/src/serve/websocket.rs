@@ -24,8 +24,8 @@ use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 
 use super::arrival::Arrival;
 use super::connection::{self, PACKET_LIMITS, PATIENCE, Queue};
-use crate::lobby::Metered;
 use crate::page::may_be_of_a_page;
+use crate::pending::Metered;
 
 /// The number of bytes of a client that wait for the connection to read them.
 const INBOUND_BYTES: usize = 64 << 10;
@@ -38,7 +38,7 @@ pub(super) async fn serve(stream: Stream, arrival: Arrival, origins: Arc<[String
     let accepted = tokio::select! {
         // A client that does not complete the handshake has the time for half a packet.
         accepted = timeout(PATIENCE, accept(stream, &origins)) => accepted,
-        _why = arrival.stranger.must_go() => return,
+        _why = arrival.pending.must_go() => return,
     };
     let Ok(Ok(socket)) = accepted else { return };
     let (inbound, reading) = duplex(INBOUND_BYTES);

@@ -25,8 +25,8 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::proof::Proof;
-use crate::lobby::{Lobby, Stranger};
 use crate::page::may_be_of_a_page;
+use crate::pending::{PendingClient, PendingClients};
 use crate::tool::arguments::{content, dictionary};
 
 /// The maximum number of requests that have proved themselves and are not answered yet; more are
@@ -166,7 +166,7 @@ impl Incoming {
 
 /// Takes connections as long as the listener lives.
 pub(super) async fn listen<D: Endpoint>(socket: TcpListener, endpoint: Arc<D>) {
-    let (places, lobby) = (Arc::new(Semaphore::new(CLIENTS_MAX)), Lobby::default());
+    let (places, clients) = (Arc::new(Semaphore::new(CLIENTS_MAX)), PendingClients::default());
     // The headers, the body, and the time in which a client has to take its answer.
     let longest = PATIENCE.saturating_mul(3).saturating_add(endpoint.timeout_max());
     loop {
@@ -176,15 +176,15 @@ pub(super) async fn listen<D: Endpoint>(socket: TcpListener, endpoint: Arc<D>) {
             continue;
         };
         let (endpoint, places) = (Arc::clone(&endpoint), Arc::clone(&places));
-        let stranger = Arc::new(lobby.enter());
+        let pending = Arc::new(clients.enter());
         tokio::spawn(async move {
-            let visitor = Arc::clone(&stranger);
+            let served_client = Arc::clone(&pending);
             let service = service_fn(move |request| {
-                let visit = Visit {
-                    stranger: Arc::clone(&visitor),
+                let client = Client {
+                    pending: Arc::clone(&served_client),
                     places: Arc::clone(&places),
                 };
-                answer(request, visit, Arc::clone(&endpoint))
+                answer(request, client, Arc::clone(&endpoint))
             });
             let served = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -195,24 +195,24 @@ pub(super) async fn listen<D: Endpoint>(socket: TcpListener, endpoint: Arc<D>) {
             tokio::select! {
                 // The client may have gone, speak no HTTP, or not take its answer.
                 _ended = timeout(longest, served) => {}
-                _why = stranger.must_go() => {}
+                _why = pending.must_go() => {}
             }
         });
     }
 }
 
-/// A connection, whose client is a stranger until its request has proved itself.
-struct Visit {
-    stranger: Arc<Stranger>,
+/// A client, which is pending until its request has proved itself.
+struct Client {
+    pending: Arc<PendingClient>,
     places: Arc<Semaphore>,
 }
 
 async fn answer<D: Endpoint>(
     request: Request<Body>,
-    visit: Visit,
+    client: Client,
     endpoint: Arc<D>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
-    let reply = take_in(request, &visit, &*endpoint)
+    let reply = take_in(request, &client, &*endpoint)
         .await
         .unwrap_or_else(|(status, words)| Reply {
             status,
@@ -233,7 +233,7 @@ pub(super) fn refusal(why: (StatusCode, &'static str)) -> Refusal {
 }
 
 /// Gives a request to the program and waits for its reply.
-async fn take_in<D: Endpoint>(request: Request<Body>, visit: &Visit, endpoint: &D) -> Result<Reply, Refusal> {
+async fn take_in<D: Endpoint>(request: Request<Body>, client: &Client, endpoint: &D) -> Result<Reply, Refusal> {
     let (head, body) = request.into_parts();
     let body = timeout(PATIENCE, Limited::new(body, BODY_BYTES_MAX).collect()).await;
     let body = body.map_err(|_| refusal((StatusCode::REQUEST_TIMEOUT, "the body did not come in time")))?;
@@ -257,8 +257,8 @@ async fn take_in<D: Endpoint>(request: Request<Body>, visit: &Visit, endpoint: &
         )));
     }
     let patience = *patience;
-    let _place = visit.places.try_acquire().map_err(|_| refusal(BUSY))?;
-    visit.stranger.admit();
+    let _place = client.places.try_acquire().map_err(|_| refusal(BUSY))?;
+    client.pending.admit();
     let incoming = Incoming {
         method: head.method,
         path,

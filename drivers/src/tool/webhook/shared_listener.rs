@@ -15,17 +15,17 @@ use duet_runtime::driver::ToolFailure;
 use hyper::StatusCode;
 use percent_encoding::percent_decode_str;
 use preserves::IOValue;
-use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Handle};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use super::intake::{Endpoint, Incoming, Refusal, Reply, Terms, listen};
 use super::{ACCEPT, ANSWER, read_reply, read_terms};
+use crate::background::BackgroundServer;
 use crate::tool::arguments::Arguments;
 
-/// The maximum number of searches for a run's call at the same time; strangers wait for a place.
+/// The maximum number of searches for a run's call at the same time; others wait for a place.
 const LOOKS_MAX: usize = 4;
 
 /// The threads that may wait for the journal.
@@ -108,10 +108,7 @@ pub trait Mail: Send + Sync + 'static {
 }
 
 /// An address that takes requests in until it is dropped.
-pub struct SharedListener {
-    address: SocketAddr,
-    runtime: Option<Runtime>,
-}
+pub struct SharedListener(BackgroundServer);
 
 impl SharedListener {
     /// Begins to take requests in.
@@ -119,37 +116,19 @@ impl SharedListener {
     /// # Errors
     /// If the address cannot be used, or the system gives no thread.
     pub fn begin(address: SocketAddr, mail: Arc<dyn Mail>) -> io::Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .max_blocking_threads(THREADS_MAX)
-            .thread_name("duet-webhooks")
-            .enable_all()
-            .build()?;
-        let listener = runtime.block_on(TcpListener::bind(address))?;
-        let address = listener.local_addr()?;
-        let counter = SharedEndpoint {
+        let endpoint = SharedEndpoint {
             mail,
             looks: Semaphore::new(LOOKS_MAX),
         };
-        runtime.spawn(listen(listener, Arc::new(counter)));
-        Ok(Self {
-            address,
-            runtime: Some(runtime),
-        })
+        let mut threads = Builder::new_multi_thread();
+        threads.max_blocking_threads(THREADS_MAX).thread_name("duet-webhooks");
+        let serve = |listener| listen(listener, Arc::new(endpoint));
+        BackgroundServer::begin(address, &mut threads, serve).map(Self)
     }
 
     /// The address, whose port the system may have chosen.
     pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-}
-
-impl Drop for SharedListener {
-    fn drop(&mut self) {
-        // Whoever waits for a reply learns by the broken connection that the process ends.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
+        self.0.address()
     }
 }
 

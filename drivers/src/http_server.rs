@@ -1,9 +1,9 @@
 //! A server of HTTP for clients of which each has to prove that it may come in.
 //!
-//! INVARIANT: connections of strangers have the limits of the lobby, and those who are let in have
+//! INVARIANT: pending clients have the limits of `pending.rs`, and those that are let in have
 //! their number of places; one connection that fails costs nobody else anything.
-//! It does not know what a proof is, nor what is asked for; the clerk does.
-//! Read next: `lobby.rs`, `host/http.rs`.
+//! It does not know what a proof is, nor what is asked for; the responder does.
+//! Read next: `pending.rs`, `host/http.rs`.
 
 use std::convert::Infallible;
 use std::io;
@@ -22,7 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use crate::lobby::{Lobby, Stranger};
+use crate::pending::{PendingClient, PendingClients};
 
 /// The maximum number of clients with a right to an answer at the same time; more are refused.
 const CLIENTS_MAX: usize = 256;
@@ -34,22 +34,22 @@ const HEADER_BYTES_MAX: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Answers requests.
-pub(crate) trait Clerk: Clone + Send + Sync + 'static {
+pub(crate) trait Responder: Clone + Send + Sync + 'static {
     /// What answers consist of.
     type Body: Body<Data = Bytes, Error = Infallible> + Send + 'static;
 
-    /// Answers a request of a visit.
-    fn answer(&self, visit: &Visit, request: Request<Incoming>) -> impl Future<Output = Response<Self::Body>> + Send;
+    /// Answers a request of a client.
+    fn answer(&self, client: &Client, request: Request<Incoming>) -> impl Future<Output = Response<Self::Body>> + Send;
 }
 
-/// A connection, whose client is a stranger until a request of it has a right to an answer.
-pub(crate) struct Visit {
-    stranger: Stranger,
+/// A client, which is pending until a request of it has a right to an answer.
+pub(crate) struct Client {
+    pending: PendingClient,
     places: Arc<Semaphore>,
     place: OnceLock<OwnedSemaphorePermit>,
 }
 
-impl Visit {
+impl Client {
     /// Lets the client in; says whether there is a place for it.
     pub(crate) fn admit(&self) -> bool {
         if self.place.get().is_none() {
@@ -58,58 +58,61 @@ impl Visit {
             };
             // Requests of one connection come one after the other.
             let _only = self.place.set(place);
-            self.stranger.admit();
+            self.pending.admit();
         }
         true
     }
 }
 
 /// Serves clients at an address until the process ends. `announce` gets the address, whose port may
-/// have been chosen by the system, and makes the clerk.
+/// have been chosen by the system, and makes the responder.
 ///
 /// # Errors
 /// If the address cannot be used.
-pub(crate) async fn receive<C: Clerk>(address: SocketAddr, announce: impl FnOnce(SocketAddr) -> C) -> io::Result<()> {
+pub(crate) async fn receive<C: Responder>(
+    address: SocketAddr,
+    announce: impl FnOnce(SocketAddr) -> C,
+) -> io::Result<()> {
     let listener = TcpListener::bind(address).await?;
-    let clerk = announce(listener.local_addr()?);
-    receive_at(listener, clerk).await;
+    let responder = announce(listener.local_addr()?);
+    serve_at(listener, responder).await;
     Ok(())
 }
 
 /// Serves the clients of a listener for ever.
-pub(crate) async fn receive_at<C: Clerk>(listener: TcpListener, clerk: C) {
-    let (lobby, places) = (Lobby::default(), Arc::new(Semaphore::new(CLIENTS_MAX)));
+pub(crate) async fn serve_at<C: Responder>(listener: TcpListener, responder: C) {
+    let (pending, places) = (PendingClients::default(), Arc::new(Semaphore::new(CLIENTS_MAX)));
     loop {
         // A failure concerns one client, or the number of open files, which may fall again.
         let Ok((stream, _)) = listener.accept().await else {
             sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let visit = Visit {
-            stranger: lobby.enter(),
+        let client = Client {
+            pending: pending.enter(),
             places: Arc::clone(&places),
             place: OnceLock::new(),
         };
-        tokio::spawn(serve(clerk.clone(), Arc::new(visit), stream));
+        tokio::spawn(serve(responder.clone(), Arc::new(client), stream));
     }
 }
 
-/// Serves a connection until it ends, or its client is a stranger and has to go.
-async fn serve<C: Clerk>(clerk: C, visit: Arc<Visit>, stream: TcpStream) {
-    let visitor = Arc::clone(&visit);
+/// Serves a connection until it ends, or its client is pending and has to go.
+async fn serve<C: Responder>(responder: C, client: Arc<Client>, stream: TcpStream) {
+    let served_client = Arc::clone(&client);
     let service = service_fn(move |request| {
-        let (clerk, visit) = (clerk.clone(), Arc::clone(&visitor));
-        async move { Ok::<_, Infallible>(clerk.answer(&visit, request).await) }
+        let (responder, client) = (responder.clone(), Arc::clone(&served_client));
+        async move { Ok::<_, Infallible>(responder.answer(&client, request).await) }
     });
-    let connection = http1::Builder::new()
+    let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(PATIENCE)
         .max_buf_size(HEADER_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service);
     tokio::select! {
         // A connection that breaks costs its own requests.
-        _ended = connection => {}
-        _why = visit.stranger.must_go() => {}
+        _ended = served => {}
+        _why = client.pending.must_go() => {}
     }
 }
 

@@ -1,9 +1,9 @@
-//! Connections whose clients have not proved yet that they may come in.
+//! Clients that have not proved yet that they may come in.
 //!
-//! INVARIANT: strangers have few places, of which the oldest makes room for the next, and each a
-//! few seconds and kilobytes; so idle connections of others lock out nobody who proves at once who
-//! he is.
-//! It does not know what a proof is. Read next: `serve/listener.rs`, `reception.rs`.
+//! INVARIANT: pending clients have few places, of which the oldest makes room for the next, and
+//! each a few seconds and kilobytes; so idle connections of others lock out nobody who proves at
+//! once who he is.
+//! It does not know what a proof is. Read next: `serve/listener.rs`, `http_server.rs`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,56 +17,56 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// The maximum number of strangers at the same time.
-const STRANGERS_MAX: usize = 256;
+/// The maximum number of pending clients at the same time.
+const CLIENTS_MAX: usize = 256;
 
-/// The maximum number of bytes that a stranger may send.
+/// The maximum number of bytes that a pending client may send.
 const BYTES_MAX: usize = 64 << 10;
 
 /// The time in which a client has to prove that it may come in.
 const WAIT: Duration = Duration::from_secs(15);
 
-/// The strangers of a server; clones share them.
+/// The pending clients of a server; clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Lobby(Arc<Mutex<Strangers>>);
+pub(crate) struct PendingClients(Arc<Mutex<Table>>);
 
 #[derive(Default)]
-struct Strangers {
+struct Table {
     next: u64,
     /// In the order in which they came.
-    waiting: BTreeMap<u64, Arc<Notify>>,
+    by_number: BTreeMap<u64, Arc<Notify>>,
 }
 
-/// The place of a stranger; dropping it gives the place back.
-pub(crate) struct Stranger {
-    lobby: Lobby,
+/// The place of a pending client; dropping it gives the place back.
+pub(crate) struct PendingClient {
+    all: PendingClients,
     number: u64,
     out: Arc<Notify>,
     end: Instant,
     sent_bytes: AtomicUsize,
 }
 
-/// The stream of a client, which ends when a stranger has sent too much.
+/// The stream of a client, which ends when a pending client has sent too much.
 pub(crate) struct Metered<S> {
     stream: S,
-    stranger: Arc<Stranger>,
+    client: Arc<PendingClient>,
 }
 
-impl Lobby {
-    /// Gives a place to a client; the oldest stranger has to go if there are too many.
-    pub(crate) fn enter(&self) -> Stranger {
+impl PendingClients {
+    /// Gives a place to a client; the oldest one has to go if there are too many.
+    pub(crate) fn enter(&self) -> PendingClient {
         let out = Arc::new(Notify::new());
-        let mut strangers = self.strangers();
-        let number = strangers.next;
-        strangers.next += 1;
-        strangers.waiting.insert(number, Arc::clone(&out));
-        if strangers.waiting.len() > STRANGERS_MAX
-            && let Some((_, oldest)) = strangers.waiting.pop_first()
+        let mut table = self.table();
+        let number = table.next;
+        table.next += 1;
+        table.by_number.insert(number, Arc::clone(&out));
+        if table.by_number.len() > CLIENTS_MAX
+            && let Some((_, oldest)) = table.by_number.pop_first()
         {
             oldest.notify_one();
         }
-        Stranger {
-            lobby: self.clone(),
+        PendingClient {
+            all: self.clone(),
             number,
             out,
             end: Instant::now() + WAIT,
@@ -74,20 +74,20 @@ impl Lobby {
         }
     }
 
-    fn strangers(&self) -> MutexGuard<'_, Strangers> {
+    fn table(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Stranger {
+impl PendingClient {
     /// Lets the client in: it has no longer to go. It may be called more than once.
     pub(crate) fn admit(&self) {
-        self.lobby.strangers().waiting.remove(&self.number);
+        self.all.table().by_number.remove(&self.number);
     }
 
-    /// Says whether the client is still a stranger, or had to go.
+    /// Says whether the client is still pending, or had to go.
     fn is_waiting(&self) -> bool {
-        self.lobby.strangers().waiting.contains_key(&self.number)
+        self.all.table().by_number.contains_key(&self.number)
     }
 
     /// Waits until the client has to go, and says why; for ever once it is let in.
@@ -104,8 +104,8 @@ impl Stranger {
 }
 
 impl<S> Metered<S> {
-    pub(crate) fn new(stream: S, stranger: Arc<Stranger>) -> Self {
-        Self { stream, stranger }
+    pub(crate) fn new(stream: S, client: Arc<PendingClient>) -> Self {
+        Self { stream, client }
     }
 }
 
@@ -118,8 +118,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         let length = buffer.filled().len() - before;
-        let sent = self.stranger.sent_bytes.fetch_add(length, Ordering::Relaxed) + length;
-        if sent > BYTES_MAX && self.stranger.is_waiting() {
+        let sent = self.client.sent_bytes.fetch_add(length, Ordering::Relaxed) + length;
+        if sent > BYTES_MAX && self.client.is_waiting() {
             // A reader that fails has read nothing.
             buffer.set_filled(before);
             return Poll::Ready(Err(io::Error::other("a client that has proved nothing sends too much")));
@@ -142,7 +142,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
     }
 }
 
-impl Drop for Stranger {
+impl Drop for PendingClient {
     fn drop(&mut self) {
         self.admit();
     }
@@ -153,28 +153,28 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_oldest_stranger_makes_room_and_who_is_let_in_stays() {
-        let lobby = Lobby::default();
-        let (first, second) = (lobby.enter(), lobby.enter());
+    async fn the_oldest_pending_client_makes_room_and_who_is_let_in_stays() {
+        let clients = PendingClients::default();
+        let (first, second) = (clients.enter(), clients.enter());
         first.admit();
-        let others: Vec<Stranger> = (0..STRANGERS_MAX).map(|_| lobby.enter()).collect();
+        let others: Vec<PendingClient> = (0..CLIENTS_MAX).map(|_| clients.enter()).collect();
         assert!(second.must_go().await.starts_with("too many"));
-        let is_waiting = |stranger: &Stranger| stranger.is_waiting();
+        let is_waiting = |client: &PendingClient| client.is_waiting();
         assert!(others.iter().all(is_waiting) && !is_waiting(&first) && !is_waiting(&second));
     }
 
     #[tokio::test]
-    async fn a_stranger_sends_little_and_who_is_let_in_much() {
+    async fn a_pending_client_sends_little_and_who_is_let_in_much() {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
         for (is_let_in, is_read) in [(false, false), (true, true)] {
-            let stranger = Arc::new(Lobby::default().enter());
+            let pending = Arc::new(PendingClients::default().enter());
             if is_let_in {
-                stranger.admit();
+                pending.admit();
             }
             let (mut client, stream) = tokio::io::duplex(4 * BYTES_MAX);
             client.write_all(&vec![0; 2 * BYTES_MAX]).await.unwrap();
             drop(client);
-            let read = Metered::new(stream, stranger).read_to_end(&mut Vec::new()).await;
+            let read = Metered::new(stream, pending).read_to_end(&mut Vec::new()).await;
             assert_eq!(read.is_ok(), is_read);
         }
     }

@@ -1,0 +1,52 @@
+//! A server beside the work of a process, on threads of its own.
+//!
+//! INVARIANT: it serves from [`BackgroundServer::begin`] until it is dropped, whoever else holds
+//! its address.
+//! It does not know what it serves. Read next: `http_server.rs`.
+
+use std::io;
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+
+/// A server that ends when it is dropped; its clients learn it by their broken connections.
+pub(crate) struct BackgroundServer {
+    address: SocketAddr,
+    runtime: Option<Runtime>,
+}
+
+impl BackgroundServer {
+    /// Listens at an address, and serves with what `serve` returns. The builder has the names and
+    /// numbers of its threads.
+    ///
+    /// # Errors
+    /// If the address cannot be used, or the system gives no thread.
+    pub(crate) fn begin<F: Future<Output = ()> + Send + 'static>(
+        address: SocketAddr,
+        threads: &mut Builder,
+        serve: impl FnOnce(TcpListener) -> F,
+    ) -> io::Result<Self> {
+        let runtime = threads.worker_threads(1).enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind(address))?;
+        let address = listener.local_addr()?;
+        runtime.spawn(serve(listener));
+        Ok(Self {
+            address,
+            runtime: Some(runtime),
+        })
+    }
+
+    /// Returns the address, whose port the system may have chosen.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for BackgroundServer {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
