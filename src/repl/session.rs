@@ -181,6 +181,7 @@ impl Live {
         refuse_programs(journal, address)?;
         let given = prompt_state.world.clone();
         let mut live = Self::open_in_place_of(None, journal, address, prompt_state)?;
+        live.session.tell_versions(terminal);
         if live.session.widen(&*live.store, &given, terminal)? {
             live.session.settle(&mut *live.store)?;
         }

@@ -15,12 +15,17 @@ use crate::terminal::Terminal;
 use crate::version;
 
 impl Session {
-    /// Says which code the run goes on with, if that is not plain: that of another version, or that
-    /// of texts which were edited since the run began.
-    pub(crate) fn tell_code(&self, terminal: &mut Terminal) {
+    /// Says that the run goes on with the code of another version, if it does.
+    pub(crate) fn tell_versions(&self, terminal: &mut Terminal) {
         if let Some(versions) = self.run.code_from() {
             terminal.message(other_code(versions));
         }
+    }
+
+    /// Says which code the run goes on with, if that is not plain: that of another version, or that
+    /// of texts which were edited since the run began.
+    pub(crate) fn tell_code(&self, terminal: &mut Terminal) {
+        self.tell_versions(terminal);
         let changed = edited(self.texts.all());
         let Some(first) = changed.first() else { return };
         let name = &self.place.name;
