@@ -17,7 +17,7 @@ use std::path::Path;
 
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BranchName, HeadMove, RunId, Sequence, Store};
-use duet_runtime::history::parting::part;
+use duet_runtime::history::relation::part;
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::heads::{fork, move_head};
@@ -306,8 +306,8 @@ impl Bench {
         let one = branch("one-0");
         let forked = Source { branch: &one, ..source };
         let end = store.head(&run, &main).expect("a run").expect("a branch").sequence;
-        let (parting, took) = microseconds(|| part((&source, end), (&forked, at(end.number() / 2))));
-        assert_eq!(parting.expect("both are sound").shared, Some(at(end.number() / 2)));
+        let (relation, took) = microseconds(|| part((&source, end), (&forked, at(end.number() / 2))));
+        assert_eq!(relation.expect("both are sound").shared, Some(at(end.number() / 2)));
         self.say("where two branches part (ms)", format!("{:.2}", took / 1000.0))?;
         let (shadow, took) = microseconds(|| {
             let mut shadow = Shadow::begin(&store.record_at(&run, &main, Sequence::FIRST)?.expect("it is there"))?;

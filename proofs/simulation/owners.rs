@@ -28,7 +28,7 @@ use super::course::{Cast, GRANTED, LIMITS};
 use super::operation::draw_text;
 use super::world::{World, WorldKind};
 
-/// How much a company has seen.
+/// How much the processes have seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Owned {
     /// Turns that became durable.
@@ -42,7 +42,7 @@ pub(crate) struct Owned {
 }
 
 impl Owned {
-    /// Adds what another company has seen.
+    /// Adds what others have seen.
     pub(crate) fn add(&mut self, other: Self) {
         self.turns += other.turns;
         self.opened += other.opened;
@@ -52,7 +52,7 @@ impl Owned {
 }
 
 /// A run as the journal must have it.
-struct Estate {
+struct ExpectedRun {
     name: RunId,
     world: World,
     acknowledged: Option<Tip>,
@@ -62,15 +62,16 @@ struct Estate {
 struct Process {
     store: SqliteStore,
     run: Run,
-    estate: usize,
+    /// The place of its run among those expected.
+    expected_at: usize,
     /// Whether another process has claimed the run since.
     is_fenced: bool,
 }
 
-struct Company {
+struct Processes {
     cast: Cast,
     journal: PathBuf,
-    estates: Vec<Estate>,
+    expected: Vec<ExpectedRun>,
     processes: Vec<Process>,
     seen: Owned,
 }
@@ -85,21 +86,21 @@ const PROCESSES_MAX: usize = 6;
 /// The fault, for people.
 pub(crate) fn work_together(cast: Cast, folder: &Path, seed: u64, operations: usize) -> Result<Owned, String> {
     let mut chance = Chance::new(seed);
-    let mut company = Company {
+    let mut processes = Processes {
         cast,
         journal: folder.join("journal"),
-        estates: Vec::new(),
+        expected: Vec::new(),
         processes: Vec::new(),
         seen: Owned::default(),
     };
     for number in 1..=operations {
-        let done = company.act(&mut chance).and_then(|()| company.check());
+        let done = processes.act(&mut chance).and_then(|()| processes.check());
         done.map_err(|what| format!("seed {seed}, after operation {number}: {what}"))?;
     }
-    company
+    processes
         .verify()
         .map_err(|what| format!("seed {seed}, at the end: {what}"))?;
-    Ok(company.seen)
+    Ok(processes.seen)
 }
 
 /// Makes an empty folder for a seed, does `work` in it, and removes it.
@@ -119,7 +120,7 @@ pub(crate) fn in_folder<T>(seed: u64, work: impl FnOnce(&Path) -> Result<T, Stri
     done.and_then(|done| removed.map(|()| done))
 }
 
-impl Company {
+impl Processes {
     fn act(&mut self, chance: &mut Chance) -> Result<(), String> {
         let which = chance.index(self.processes.len().max(1));
         match chance.below(100) {
@@ -143,32 +144,32 @@ impl Company {
         let mut store = SqliteStore::open(&self.journal, OWNER).map_err(|error| error.to_string())?;
         let branch = BranchName::new("main").map_err(|error| error.to_string())?;
         self.seen.opened += 1;
-        let begun: Vec<usize> = (0..self.estates.len())
-            .filter(|estate| self.estates[*estate].acknowledged.is_some())
+        let begun: Vec<usize> = (0..self.expected.len())
+            .filter(|number| self.expected[*number].acknowledged.is_some())
             .collect();
-        if self.estates.len() < RUNS_MAX && (begun.is_empty() || chance.is_so(30)) {
-            let name = RunId::new(format!("r{}", self.estates.len())).map_err(|error| error.to_string())?;
+        if self.expected.len() < RUNS_MAX && (begun.is_empty() || chance.is_so(30)) {
+            let name = RunId::new(format!("r{}", self.expected.len())).map_err(|error| error.to_string())?;
             let start = self.start(name.clone(), branch);
             let run = Run::start(start, self.cast.live.clone(), policy(chance), &mut store).map_err(shown)?;
-            self.estates.push(Estate {
+            self.expected.push(ExpectedRun {
                 name,
                 world: World::new(WorldKind::Simulated),
                 acknowledged: None,
             });
-            let estate = self.estates.len() - 1;
-            return self.sit_down(store, run, estate);
+            let number = self.expected.len() - 1;
+            return self.start_process(store, run, number);
         }
         if begun.is_empty() {
             return Ok(());
         }
-        let estate = *chance.one_of(&begun);
-        let place = BranchClaim::new(&self.estates[estate].name, &branch, OWNER);
+        let number = *chance.one_of(&begun);
+        let place = BranchClaim::new(&self.expected[number].name, &branch, OWNER);
         let recovery = Recovery::default();
         let run = Run::open(&mut store, place, self.cast.live.clone(), policy(chance), &recovery).map_err(shown)?;
-        self.estates[estate].world.forget();
-        let others = self.processes.iter_mut().filter(|other| other.estate == estate);
+        self.expected[number].world.forget();
+        let others = self.processes.iter_mut().filter(|other| other.expected_at == number);
         others.for_each(|other| other.is_fenced = true);
-        self.sit_down(store, run, estate)
+        self.start_process(store, run, number)
     }
 
     fn start(&self, run: RunId, branch: BranchName) -> Start {
@@ -189,11 +190,11 @@ impl Company {
         }
     }
 
-    fn sit_down(&mut self, store: SqliteStore, run: Run, estate: usize) -> Result<(), String> {
+    fn start_process(&mut self, store: SqliteStore, run: Run, expected_at: usize) -> Result<(), String> {
         self.processes.push(Process {
             store,
             run,
-            estate,
+            expected_at,
             is_fenced: false,
         });
         Ok(())
@@ -210,7 +211,7 @@ impl Company {
         let process = &mut self.processes[which];
         // The world speaks to the process that asked last.
         if !process.is_fenced {
-            let answer = self.estates[process.estate].world.answer(request, what);
+            let answer = self.expected[process.expected_at].world.answer(request, what);
             if let Some(input) = answer.map_err(|error| error.to_string())? {
                 process.run.deliver(input);
             }
@@ -221,29 +222,29 @@ impl Company {
     /// Makes what a process did durable; one that was fenced off must not succeed.
     fn settle(&mut self, which: usize) -> Result<(), String> {
         let process = &mut self.processes[which];
-        let estate = &mut self.estates[process.estate];
+        let expected = &mut self.expected[process.expected_at];
         let taken = process.run.unflushed().map_or(0, |append| append.records.len() as u64);
         match process.run.flush(&mut process.store) {
             Ok(effects) if process.is_fenced => {
                 if taken > 0 || !effects.is_empty() {
                     return Err(format!(
                         "a process that had lost {} committed {taken} turns and performed {} effects",
-                        estate.name,
+                        expected.name,
                         effects.len()
                     ));
                 }
             }
             Ok(effects) => {
-                estate.acknowledged = process.run.head();
+                expected.acknowledged = process.run.head();
                 self.seen.turns += taken;
-                let performed = estate.world.perform(effects, &Recovery::default());
+                let performed = expected.world.perform(effects, &Recovery::default());
                 performed.map_err(|error| error.to_string())?;
             }
             Err(RunError::Store(StoreError::EpochFenced { .. })) if process.is_fenced => {
                 self.seen.fenced += 1;
                 drop(self.processes.swap_remove(which));
             }
-            Err(error) => return Err(format!("{} cannot go on: {error} ({error:?})", estate.name)),
+            Err(error) => return Err(format!("{} cannot go on: {error} ({error:?})", expected.name)),
         }
         Ok(())
     }
@@ -255,8 +256,8 @@ impl Company {
         }
         let store = SqliteStore::open_to_read(&self.journal).map_err(|error| error.to_string())?;
         let branch = BranchName::new("main").map_err(|error| error.to_string())?;
-        for estate in &self.estates {
-            let found = match store.head(&estate.name, &branch) {
+        for expected in &self.expected {
+            let found = match store.head(&expected.name, &branch) {
                 Err(StoreError::NoSuchRun { .. }) => None,
                 found => found.map_err(|error| error.to_string())?,
             };
@@ -264,8 +265,8 @@ impl Company {
                 hash: head.hash,
                 sequence: head.sequence,
             });
-            if found != estate.acknowledged {
-                let (name, acknowledged) = (&estate.name, estate.acknowledged);
+            if found != expected.acknowledged {
+                let (name, acknowledged) = (&expected.name, expected.acknowledged);
                 return Err(format!(
                     "{name}: acknowledged {acknowledged:?}, and the journal has {found:?}"
                 ));

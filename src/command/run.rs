@@ -453,7 +453,7 @@ pub(crate) fn read_name(name: &str) -> Result<RunId, CommandError> {
 }
 
 /// A run whose name the person wants for another text.
-pub(crate) struct Rival {
+pub(crate) struct NameConflict {
     run: RunId,
     /// A name that is free.
     free: RunId,
@@ -464,7 +464,7 @@ pub(crate) struct Rival {
 ///
 /// # Errors
 /// If the program or the journal cannot be read.
-pub(crate) fn rival(project: &Project, request: &Request) -> Result<Option<Rival>, CommandError> {
+pub(crate) fn name_conflict(project: &Project, request: &Request) -> Result<Option<NameConflict>, CommandError> {
     let (Some(name), Some(program)) = (&request.name, &request.program) else {
         return Ok(None);
     };
@@ -487,14 +487,14 @@ pub(crate) fn rival(project: &Project, request: &Request) -> Result<Option<Rival
     if pinned.texts.all().iter().any(|pinned| *pinned.text == text) {
         return Ok(None);
     }
-    Ok(Some(Rival {
+    Ok(Some(NameConflict {
         free: free_name(&*store, name)?,
         run,
         program: program.clone(),
     }))
 }
 
-impl Rival {
+impl NameConflict {
     /// What to do with the text: each way with its answer, and what it does.
     fn ways(&self) -> [(char, Way, &'static str); 3] {
         let Self { run, free, program } = self;

@@ -173,18 +173,18 @@ fn agreed(request: super::rm::Request, project: &mut Project, view: View) -> Res
 /// Asks the person what to do with a program if the run with the name that it is to have is of
 /// another text.
 fn settled(request: run::Request, project: &mut Project, view: View) -> Result<Request, CommandError> {
-    let Some(rival) = run::rival(project, &request)? else {
+    let Some(name_conflict) = run::name_conflict(project, &request)? else {
         return Ok(request.into());
     };
     if !(view.is_watched && io::stdin().is_terminal()) {
-        return Err(rival.refusal());
+        return Err(name_conflict.refusal());
     }
-    project.stage()?.message(rival.question());
+    project.stage()?.message(name_conflict.question());
     let _ = write!(io::stderr(), "which? [n/r/p] ");
     let mut answer = String::new();
     // Whoever closes the input chooses nothing.
     let _ = io::stdin().read_line(&mut answer);
-    let chosen = rival.chosen(answer.trim(), request);
+    let chosen = name_conflict.chosen(answer.trim(), request);
     chosen.ok_or_else(|| CommandError::problem("nothing is chosen, so nothing has changed"))
 }
 

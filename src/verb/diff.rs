@@ -1,7 +1,7 @@
 //! `diff`: two branches or turns compared.
 //!
 //! INVARIANT: the report has the last shared turn, and what each side has alone after it.
-//! Read next: `../../runtime/src/history/parting.rs`.
+//! Read next: `../../runtime/src/history/relation.rs`.
 
 mod asked;
 mod definitions;
@@ -16,7 +16,7 @@ use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
 use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::history::alignment::{Alignment, align, recorded_ledgers};
-use duet_runtime::history::parting::{Parting, part};
+use duet_runtime::history::relation::{BranchRelation, part};
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::label_of;
 use duet_runtime::record::divergence::Divergence;
@@ -101,7 +101,7 @@ pub(crate) struct Code {
 /// All differences of two places.
 pub(crate) struct Whole {
     places: [Place; 2],
-    parting: Parting,
+    relation: BranchRelation,
     sides: [Side; 2],
     alignment: Alignment,
     texts: Vec<TextApart>,
@@ -124,17 +124,17 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     }
     let sources = [&left, &right].map(|place| place.source(look.store));
     let [one, other] = [(&sources[0], left.at()), (&sources[1], right.at())];
-    let parting = part(one, other)?;
-    let ledgers = recorded_ledgers(one, other, parting.shared)?;
+    let relation = part(one, other)?;
+    let ledgers = recorded_ledgers(one, other, relation.shared)?;
     let sides = [
-        see(&look, &left, (&parting, &ledgers[0]))?,
-        see(&look, &right, (&parting, &ledgers[1]))?,
+        see(&look, &left, (&relation, &ledgers[0]))?,
+        see(&look, &right, (&relation, &ledgers[1]))?,
     ];
     Ok(Report::Whole(Box::new(Whole {
         alignment: align(&ledgers[0], &ledgers[1]),
         texts: texts::apart(look.store, [&left, &right])?,
         places: [left, right],
-        parting,
+        relation,
         sides,
         is_stat: request.stat,
     })))
@@ -180,7 +180,7 @@ impl Code {
 impl Whole {
     fn form(&self) -> WholeForm {
         let [left, right] = &self.places;
-        let results = form_of([left, right], &self.parting, &self.sides);
+        let results = form_of([left, right], &self.relation, &self.sides);
         WholeForm {
             asked: asked::Told::of(&self.alignment).form(),
             texts: self.texts.clone(),
@@ -190,7 +190,7 @@ impl Whole {
 
     fn tell(&self) -> Told {
         let [left, right] = &self.places;
-        let mut text = head([left, right], &self.parting);
+        let mut text = head([left, right], &self.relation);
         if self.is_stat {
             text.push_str(&self.stat());
             return Told::data(Text::lines(&text));
@@ -229,7 +229,7 @@ impl Whole {
 }
 
 /// Looks at one side.
-fn see(look: &Look<'_>, place: &Place, (parting, ledger): (&Parting, &Ledger)) -> Result<Side, CommandError> {
+fn see(look: &Look<'_>, place: &Place, (relation, ledger): (&BranchRelation, &Ledger)) -> Result<Side, CommandError> {
     let facts = Shadow::at(&place.source(look.store), place.at())?.facts();
     let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
     let facts: Vec<IOValue> = facts.into_iter().filter(is_shown).collect();
@@ -242,7 +242,7 @@ fn see(look: &Look<'_>, place: &Place, (parting, ledger): (&Parting, &Ledger)) -
         facts,
         ..Side::default()
     };
-    let first = parting.shared.and_then(Sequence::next).unwrap_or(Sequence::FIRST);
+    let first = relation.shared.and_then(Sequence::next).unwrap_or(Sequence::FIRST);
     for turn in turns(look.store, (&place.run, &place.branch), (first, place.at())) {
         look.go_on()?;
         turn?
@@ -354,16 +354,16 @@ fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
 }
 
 /// Where both part.
-fn head(places: [&Place; 2], parting: &Parting) -> String {
+fn head(places: [&Place; 2], relation: &BranchRelation) -> String {
     let names = places.map(|place| place.address(place.at()));
-    let mut text = match parting.shared {
+    let mut text = match relation.shared {
         Some(shared) => format!("- {}\n+ {}\nthey share the turns up to {shared}\n", names[0], names[1]),
         None => format!("- {}\n+ {}\nthey share no turn\n", names[0], names[1]),
     };
-    if let Some(alike) = parting.alike.filter(|alike| Some(*alike) != parting.shared) {
+    if let Some(alike) = relation.alike.filter(|alike| Some(*alike) != relation.shared) {
         text.push_str(&format!("they did the same up to turn {alike}\n"));
     }
-    match &parting.first {
+    match &relation.first {
         Some(first) => text.push_str(&first_shown(first, [&names[0], &names[1]])),
         None if places[0].at() == places[1].at() => text.push_str("no turn differs\n"),
         None => {}
@@ -496,7 +496,7 @@ struct SideForm {
     files: Vec<String>,
 }
 
-fn form_of(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> WholeForm {
+fn form_of(places: [&Place; 2], relation: &BranchRelation, sides: &[Side; 2]) -> WholeForm {
     let [left, right] = sides;
     let (left_facts, right_facts) = facts_apart(left, right);
     let (left_lines, right_lines) = lines_apart(&left.output, &right.output);
@@ -508,9 +508,9 @@ fn form_of(places: [&Place; 2], parting: &Parting, sides: &[Side; 2]) -> WholeFo
         files,
     };
     WholeForm {
-        shared: parting.shared.map(Sequence::number),
-        alike: parting.alike.map(Sequence::number),
-        first: parting.first.as_ref().map(|first| FirstForm {
+        shared: relation.shared.map(Sequence::number),
+        alike: relation.alike.map(Sequence::number),
+        first: relation.first.as_ref().map(|first| FirstForm {
             turn: first.sequence.number(),
             actor: first.actor.0,
             part: first.part.to_string(),

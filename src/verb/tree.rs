@@ -5,7 +5,7 @@
 //! Read next: `branches.rs`, `../../runtime/src/history/parting.rs`.
 
 use duet_journal::Head;
-use duet_runtime::history::parting::shared;
+use duet_runtime::history::relation::shared;
 use duet_runtime::run::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -42,7 +42,7 @@ enum Input {
 
 /// A program under this guard.
 #[derive(Clone, Copy)]
-struct Ward {
+struct GuardedProgram {
     program: Pid,
     scope: GuardScope,
 }
@@ -158,7 +158,7 @@ fn run(order: Order, mut line: &UnixStream) -> String {
     let Some(program) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
         return "failed it has no number".to_owned();
     };
-    let ward = Ward {
+    let guarded = GuardedProgram {
         program,
         scope: order.scope,
     };
@@ -171,11 +171,11 @@ fn run(order: Order, mut line: &UnixStream) -> String {
     let is_over = Arc::new(AtomicBool::new(false));
     if let Ok(line) = line.try_clone() {
         let is_over = Arc::clone(&is_over);
-        in_background(move || end_when_given_up(line, ward, &is_over));
+        in_background(move || end_when_given_up(line, guarded, &is_over));
     }
     let report = wait_for(program);
     is_over.store(true, Ordering::Relaxed);
-    end_all(ward);
+    end_all(guarded);
     report
 }
 
@@ -218,10 +218,10 @@ fn pause() {
 
 /// Waits until the other side closes the line, by intention or by its death, and then ends the
 /// program; the thread that waits for it sees it end.
-fn end_when_given_up(mut line: UnixStream, ward: Ward, is_over: &AtomicBool) {
+fn end_when_given_up(mut line: UnixStream, guarded: GuardedProgram, is_over: &AtomicBool) {
     let _closed = io::copy(&mut line, &mut io::sink());
     while !is_over.load(Ordering::Relaxed) {
-        kill_all(ward);
+        kill_all(guarded);
         pause();
     }
 }
@@ -248,10 +248,10 @@ fn wait_for(program: Pid) -> String {
     clippy::disallowed_methods,
     reason = "a guard is a process of its own, and has no turns"
 )]
-fn end_all(ward: Ward) {
-    if ward.scope == GuardScope::Group {
+fn end_all(guarded: GuardedProgram) {
+    if guarded.scope == GuardScope::Group {
         // Whoever started the others reaps them.
-        return kill_all(ward);
+        return kill_all(guarded);
     }
     let start = Instant::now();
     loop {
@@ -265,16 +265,16 @@ fn end_all(ward: Ward) {
         if start.elapsed() > DYING {
             return;
         }
-        kill_all(ward);
+        kill_all(guarded);
         pause();
     }
 }
 
 /// Kills the program's group, and every process below this one that is within its scope.
-fn kill_all(ward: Ward) {
+fn kill_all(guarded: GuardedProgram) {
     // Each fails only for a process that has ended, or that belongs to somebody else.
-    let _ = kill_process_group(ward.program, Signal::KILL);
-    if ward.scope == GuardScope::Group {
+    let _ = kill_process_group(guarded.program, Signal::KILL);
+    if guarded.scope == GuardScope::Group {
         return;
     }
     for process in below(rustix::process::getpid()) {

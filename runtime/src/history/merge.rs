@@ -15,7 +15,7 @@ use duet_journal::Sequence;
 use duet_journal::packed::PackedError;
 use preserves::{IOValue, ValueImpl};
 
-use super::parting::part;
+use super::relation::part;
 use super::shadow::Shadow;
 use crate::action::Need;
 use crate::action::exit::MAIN;

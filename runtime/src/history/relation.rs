@@ -17,7 +17,7 @@ const PORTION: u64 = 256;
 
 /// The relation of two branches.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parting {
+pub struct BranchRelation {
     /// The newest turn whose record both have; `None` if they belong to different runs.
     pub shared: Option<Sequence>,
     /// The newest turn up to which both did the same, on the same records or not.
@@ -30,7 +30,7 @@ pub struct Parting {
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
-pub fn part(left: (&Source<'_>, Sequence), right: (&Source<'_>, Sequence)) -> Result<Parting, RunError> {
+pub fn part(left: (&Source<'_>, Sequence), right: (&Source<'_>, Sequence)) -> Result<BranchRelation, RunError> {
     let end = left.1.number().min(right.1.number()) + 1;
     let shared = shared(left.0, right.0, end)?;
     let mut next = shared;
@@ -42,17 +42,17 @@ pub fn part(left: (&Source<'_>, Sequence), right: (&Source<'_>, Sequence)) -> Re
             if one.body_bytes() != other.body_bytes()
                 && let Some(first) = compare(&one, &other)?
             {
-                return parting(shared, next, Some(first));
+                return relation(shared, next, Some(first));
             }
             next += 1;
         }
     }
-    parting(shared, end, None)
+    relation(shared, end, None)
 }
 
-fn parting(shared: u64, alike: u64, first: Option<Box<Divergence>>) -> Result<Parting, RunError> {
+fn relation(shared: u64, alike: u64, first: Option<Box<Divergence>>) -> Result<BranchRelation, RunError> {
     let before = |count: u64| count.checked_sub(1).map(position).transpose();
-    Ok(Parting {
+    Ok(BranchRelation {
         shared: before(shared)?,
         alike: before(alike)?,
         first,

@@ -4,7 +4,7 @@
 //! that each record makes appear and disappear.
 //! INVARIANT: after each record the shadow holds the facts that the run held after that turn.
 //! It has no reliable queue or counters, and runs nothing; `../run/replay.rs` restores those.
-//! Read next: `parting.rs`.
+//! Read next: `relation.rs`.
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@
 use duet_journal::{Sequence, Store};
 
 use super::chain::{Link, links};
-use super::parting::part;
+use super::relation::part;
 use super::shadow::Shadow;
 use crate::run::DriveOutcome;
 use crate::run::heads::move_head;
@@ -140,11 +140,11 @@ fn branches_part_where_they_differ_first() {
             .sequence
     };
     let (left, right) = (source(&main), source(&fork));
-    let parting = part((&left, end(&main)), (&right, end(&fork))).expect("both are sound");
+    let relation = part((&left, end(&main)), (&right, end(&fork))).expect("both are sound");
     // The call in flight returns once, for both branches; each branch answers the question with an
     // event of its own.
-    assert_eq!(parting.shared, Some(at(asked - 1)));
-    let first = parting.first.expect("they were answered differently");
+    assert_eq!(relation.shared, Some(at(asked - 1)));
+    let first = relation.first.expect("they were answered differently");
     assert_eq!((first.part, first.sequence), ("cause", at(asked + 1)));
     let same = part((&left, end(&main)), (&left, end(&main))).expect("it is sound");
     assert_eq!((same.shared, same.first), (Some(end(&main)), None));

@@ -25,7 +25,7 @@ use crate::state::refusal::Refusal;
 use crate::turn::activation::Activation;
 use crate::turn::image::{FreezeError, Image, Stored, ThawError};
 use crate::turn::program::Programs;
-use crate::turn::task::{Argument, End, Newborn, Resumption, Task, Until, Wanted};
+use crate::turn::task::{Argument, End, NewActor, Resumption, Task, Until, Wanted};
 
 pub(crate) mod world;
 
@@ -399,7 +399,7 @@ impl ScriptInstance {
             }
             "watched-actor" => {
                 let (hook, program) = second.split_once(' ').expect("watched-actor name procedure program");
-                let newborn = Newborn {
+                let new_actor = NewActor {
                     role: first.to_owned(),
                     heap_bytes_max: None,
                     facts_max: None,
@@ -408,14 +408,14 @@ impl ScriptInstance {
                     link: None,
                     on_end: Some(self.procedure(hook)),
                 };
-                let actor = turn.spawn_actor(newborn)?;
+                let actor = turn.spawn_actor(new_actor)?;
                 self.name(first, actor.0);
             }
             "actor" => {
                 let names: Vec<&str> = second.split_whitespace().collect();
                 let names = if names.is_empty() { vec!["console"] } else { names };
                 let manifest = Manifest::of(&names).of_main();
-                let newborn = Newborn {
+                let new_actor = NewActor {
                     role: first.to_owned(),
                     heap_bytes_max: None,
                     facts_max: None,
@@ -424,7 +424,7 @@ impl ScriptInstance {
                     link: Some(turn.facet()),
                     on_end: None,
                 };
-                let actor = turn.spawn_actor(newborn)?;
+                let actor = turn.spawn_actor(new_actor)?;
                 self.name(first, actor.0);
             }
             _ => panic!("no operation {word:?}"),

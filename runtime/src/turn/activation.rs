@@ -13,7 +13,7 @@ mod ending;
 mod guarded;
 mod job;
 mod operation;
-mod owed;
+mod debt;
 mod own_requests;
 mod peer;
 mod price;
@@ -24,9 +24,9 @@ use std::collections::VecDeque;
 
 use smallvec::SmallVec;
 
+use self::debt::FuelDebt;
 pub(crate) use self::job::Fault;
 use self::job::{Current, Job};
-use self::owed::Owed;
 use crate::action::exit::MAIN;
 use crate::action::{Action, Resume, StopFacet, Sync, Wait, Yield, yield_turn::Pause};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
@@ -74,7 +74,7 @@ pub struct Activation {
     /// The fuel that is left to all handlers of the turn.
     handler_fuel: u64,
     /// The fuel that actions and their notices cost, until somebody pays it.
-    owed: Owed,
+    debt: FuelDebt,
     /// The length in bytes of what the gate has refused in the turn.
     attempted_bytes: usize,
     /// The limits of the modules whose code runs, in the place of the actor's rights.
@@ -110,7 +110,7 @@ impl Activation {
             fuel: 0,
             debt_max: None,
             handler_fuel: limits.turn_fuel,
-            owed: Owed::default(),
+            debt: FuelDebt::default(),
             attempted_bytes: 0,
             limits_of_modules: Vec::new(),
             search: None,
@@ -157,7 +157,7 @@ impl Activation {
             fuel,
             debt_max,
             handler_fuel,
-            owed,
+            debt,
             attempted_bytes,
             limits_of_modules,
             search,
@@ -174,7 +174,7 @@ impl Activation {
         }
         (*heard, *event, *taken, *current, *is_pure) = (0, 0, None, None, false);
         (*fuel, *debt_max, *handler_fuel) = (0, None, limits.turn_fuel);
-        *owed = Owed::default();
+        *debt = FuelDebt::default();
         (*attempted_bytes, *search, *trace, *is_memory_counted) = (0, None, None, false);
     }
 

@@ -150,7 +150,7 @@ pub enum Wanted {
 }
 
 /// An actor to be made.
-pub struct Newborn {
+pub struct NewActor {
     /// The role that it plays.
     pub role: String,
     /// Its program.

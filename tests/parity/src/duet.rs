@@ -19,7 +19,7 @@ use duet_runtime::state::refusal::Refusal;
 use duet_runtime::turn::activation::Activation;
 use duet_runtime::turn::image::{FreezeError, ThawError};
 use duet_runtime::turn::program::Programs;
-use duet_runtime::turn::task::{End, Newborn};
+use duet_runtime::turn::task::{End, NewActor};
 use preserves::{IOValue, Value};
 
 /// The end of what has nothing more to do.
@@ -48,7 +48,7 @@ pub(crate) fn start<P: Programs>(programs: P) -> (MemoryStore, Run) {
 
 /// Makes an actor that lives for itself.
 pub(crate) fn spawn(turn: &mut Activation, program: IOValue) -> Result<ActorId, Refusal> {
-    turn.spawn_actor(Newborn {
+    turn.spawn_actor(NewActor {
         role: "actor".to_owned(),
         program,
         manifest: Manifest::of(&["*"]),

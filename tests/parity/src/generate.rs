@@ -43,7 +43,7 @@ enum Place {
     /// In a round or in a facet's body.
     Round,
     /// In the first turn of an actor that another one makes.
-    Newborn,
+    NewActor,
     Reaction,
     Hook,
 }
@@ -103,7 +103,7 @@ impl Generator {
                 10..=13 => Operation::Retract(self.random.slot()),
                 14..=16 => Operation::Update(self.random.slot(), self.fact()),
                 17..=19 => Operation::Message(self.fact()),
-                20..=25 if place == Place::Round || (place == Place::Newborn && !self.is_reactive) => {
+                20..=25 if place == Place::Round || (place == Place::NewActor && !self.is_reactive) => {
                     Operation::Watch(self.watch(actor))
                 }
                 26 if place == Place::Round => Operation::Unwatch(self.random.slot()),
@@ -113,9 +113,9 @@ impl Generator {
                 33 if place != Place::Hook && self.random.one_in(3) => Operation::StopSelf,
                 34 | 35 if place != Place::Hook => Operation::OnStop(self.operations(actor, Place::Hook, 0)),
                 36 if !is_flat => {
-                    let newborn = self.actors;
+                    let new_actor = self.actors;
                     self.actors += 1;
-                    Operation::Spawn(newborn, self.operations(newborn, Place::Newborn, depth - 1))
+                    Operation::Spawn(new_actor, self.operations(new_actor, Place::NewActor, depth - 1))
                 }
                 37 if place != Place::Hook => Operation::Sync,
                 38 if place != Place::Hook && self.random.one_in(3) => Operation::Crash,

@@ -39,7 +39,7 @@ pub(crate) fn run(program: &Program) -> Transcript {
     let log = Log::default();
     let programs = Bodies {
         program: Arc::new(program.clone()),
-        newborns: newborns(program),
+        new_actors: new_actors(program),
         log: Arc::clone(&log),
     };
     let (mut store, mut run) = start(programs);
@@ -80,7 +80,7 @@ impl Drivers for Rounds {
 }
 
 /// The first operations of an actor that another one makes.
-fn newborns(program: &Program) -> BTreeMap<u32, Arc<[Operation]>> {
+fn new_actors(program: &Program) -> BTreeMap<u32, Arc<[Operation]>> {
     let mut found = BTreeMap::new();
     let mut rest: Vec<&Operation> = program.rounds.iter().flat_map(|round| &round.operations).collect();
     while let Some(operation) = rest.pop() {
@@ -99,7 +99,7 @@ fn newborns(program: &Program) -> BTreeMap<u32, Arc<[Operation]>> {
 
 struct Bodies {
     program: Arc<Program>,
-    newborns: BTreeMap<u32, Arc<[Operation]>>,
+    new_actors: BTreeMap<u32, Arc<[Operation]>>,
     log: Log,
 }
 
@@ -146,7 +146,7 @@ impl Programs for Bodies {
 
     fn load(&mut self, program: &IOValue, _: &Limits) -> Result<Body, Failure> {
         let actor = u64::decode(program).ok().map(|actor| actor as u32);
-        let first = actor.and_then(|actor| self.newborns.get(&actor)).cloned();
+        let first = actor.and_then(|actor| self.new_actors.get(&actor)).cloned();
         Ok(Body {
             actor,
             first: first.unwrap_or_default(),
@@ -395,7 +395,7 @@ impl Body {
                 let hook = self.keep(Kept::Hook(body.clone().into()));
                 turn.on_stop(hook)?;
             }
-            Operation::Spawn(newborn, _) => drop(spawn(turn, u64::from(*newborn).encode())?),
+            Operation::Spawn(new_actor, _) => drop(spawn(turn, u64::from(*new_actor).encode())?),
             Operation::Sync => {
                 let sync = self.keep(Kept::Sync);
                 turn.spawn(turn.facet(), sync, None)?;

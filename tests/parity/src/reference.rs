@@ -236,7 +236,7 @@ fn perform_one(t: &mut Activation, shared: &Arc<Shared>, actor: u32, operation: 
             let (shared, body) = (Arc::clone(shared), body.clone());
             t.on_stop(move |t| perform(t, &shared, actor, &body));
         }
-        Operation::Spawn(newborn, body) => spawn(t, shared, *newborn, body.clone()),
+        Operation::Spawn(new_actor, body) => spawn(t, shared, *new_actor, body.clone()),
         Operation::Sync => {
             let shared = Arc::clone(shared);
             let peer = t.create_ref(Answer(Arc::clone(&shared), actor));

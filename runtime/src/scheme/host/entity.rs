@@ -21,7 +21,7 @@ use crate::scheme::entity::{self, PROGRAM};
 use crate::scheme::grants::{self, GrantError};
 use crate::scheme::shared_definitions::SharedDefinitions;
 use crate::state::actor::EntityClass;
-use crate::turn::task::{Newborn, Until};
+use crate::turn::task::{NewActor, Until};
 
 /// The maximum length of a template's written form, in characters.
 const TEMPLATE_CHARACTERS_MAX: usize = 1 << 16;
@@ -174,7 +174,7 @@ fn spawn(call: &mut Call<'_>) -> Result<Reply, Fault> {
         Some(procedure) => Some(call.root(procedure)?),
         None => None,
     };
-    let actor = call.turn.spawn_actor(Newborn {
+    let actor = call.turn.spawn_actor(NewActor {
         role,
         program: entity::program(&class, config),
         manifest,

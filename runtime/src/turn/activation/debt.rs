@@ -20,14 +20,14 @@ const FREE_NOTICES: u64 = 8;
 
 /// The fuel that nobody has paid yet.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Owed {
+pub(super) struct FuelDebt {
     /// For attempts.
     attempts: u64,
     /// For the notices of actions.
     notices: u64,
 }
 
-impl Owed {
+impl FuelDebt {
     /// Adds the price of the notices of an action.
     pub(super) fn add_notices(&mut self, count: u64) {
         let fuel = count.saturating_sub(FREE_NOTICES).saturating_mul(NOTICE_FUEL);

@@ -26,7 +26,7 @@ use crate::state::draft::Callables;
 use crate::state::own_requests::Change;
 use crate::state::refusal::{Ignored, Refusal};
 use crate::state::request::Question;
-use crate::turn::task::{Newborn, Task};
+use crate::turn::task::{NewActor, Task};
 
 impl Activation {
     /// Returns the fuel that is left to the running fiber; the instance counts it down, below zero
@@ -291,23 +291,23 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::NoFacet`].
-    pub fn spawn_actor(&mut self, newborn: Newborn) -> Result<ActorId, Refusal> {
+    pub fn spawn_actor(&mut self, new_actor: NewActor) -> Result<ActorId, Refusal> {
         let own = self.draft.acting()?;
         let (own_bytes_max, own_facts_max) = (own.heap_bytes_max, own.facts_max);
         let counters = &mut self.draft.state.counters;
         let (actor, root) = (counters.actor(), counters.facet());
-        let monitor = newborn.on_end.map(|_| self.facet());
-        self.draft.callables = newborn.on_end.into_iter().collect();
+        let monitor = new_actor.on_end.map(|_| self.facet());
+        self.draft.callables = new_actor.on_end.into_iter().collect();
         self.perform(SpawnActor {
             actor,
             root,
-            role: newborn.role,
-            link: newborn.link,
+            role: new_actor.role,
+            link: new_actor.link,
             monitor,
-            program: newborn.program,
-            heap_bytes_max: newborn.heap_bytes_max.or(own_bytes_max),
-            facts_max: newborn.facts_max.or(own_facts_max),
-            manifest: newborn.manifest,
+            program: new_actor.program,
+            heap_bytes_max: new_actor.heap_bytes_max.or(own_bytes_max),
+            facts_max: new_actor.facts_max.or(own_facts_max),
+            manifest: new_actor.manifest,
         })?;
         Ok(actor)
     }

@@ -1,7 +1,7 @@
 //! Who pays for a turn's notices and attempts.
 //!
 //! INVARIANT: each is paid once, by the fiber whose it is, else by the handlers of the turn.
-//! It does not know the price; `owed.rs` does. It does not find who observes; `../../dataspace.rs`
+//! It does not know the price; `debt.rs` does. It does not find who observes; `../../dataspace.rs`
 //! does. Read next: `../activation.rs`.
 
 use super::{Activation, Current};
@@ -10,19 +10,19 @@ use crate::state::actor::FiberKind;
 impl Activation {
     /// Adds the price of the newest action's notices.
     pub(super) fn count_action(&mut self) {
-        self.owed.add_notices(self.draft.outbox.take_notified());
+        self.debt.add_notices(self.draft.outbox.take_notified());
     }
 
     /// Adds the price of the newest refused attempt.
     pub(super) fn count_attempt(&mut self) {
-        self.owed.add_attempt(self.turn.attempts.len());
+        self.debt.add_attempt(self.turn.attempts.len());
     }
 
     /// Takes from the running fiber's fuel what its actions cost, and the values that went in or
     /// out.
     pub(crate) fn pay(&mut self, values: u64) {
-        self.owed.cover_attempts(values);
-        self.fuel = self.fuel.saturating_sub_unsigned(self.owed.take());
+        self.debt.cover_attempts(values);
+        self.fuel = self.fuel.saturating_sub_unsigned(self.debt.take());
     }
 
     /// Pays for a fiber's last actions, after it has ended or parked, from its remaining fuel.
@@ -30,23 +30,23 @@ impl Activation {
         if fiber.kind != (FiberKind::Guarded {}) {
             return self.pay_apart();
         }
-        let owed = self.owed.take();
-        if owed == 0 {
+        let debt = self.debt.take();
+        if debt == 0 {
             return;
         }
-        self.turn.fuel = self.turn.fuel.saturating_add(owed);
+        self.turn.fuel = self.turn.fuel.saturating_add(debt);
         let guards = self.draft.acting_mut().ok().map(|actor| &mut actor.guards);
         let left = guards.and_then(|guards| guards.get_mut(&fiber.fiber)?.fuel_left.as_mut());
         if let Some(left) = left {
-            *left = left.saturating_sub(owed);
+            *left = left.saturating_sub(debt);
         }
     }
 
     /// Takes the cost of actions between the fibers' runs from the fuel of the turn's handlers. The
     /// actions have happened, such as the end of a facet; the next handler lacks the fuel.
     pub(super) fn pay_apart(&mut self) {
-        let owed = self.owed.take();
-        self.turn.fuel = self.turn.fuel.saturating_add(owed);
-        self.handler_fuel = self.handler_fuel.saturating_sub(owed);
+        let debt = self.debt.take();
+        self.turn.fuel = self.turn.fuel.saturating_add(debt);
+        self.handler_fuel = self.handler_fuel.saturating_sub(debt);
     }
 }
