@@ -20,6 +20,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use crate::blobs::Blobs;
 use crate::failure::Failure;
+use crate::gathering::Gathering;
 
 /// The schema of a journal whose address names none.
 const SCHEMA: &str = "duet";
@@ -39,6 +40,7 @@ pub struct Address {
     /// A file with the certificates to trust besides those that browsers trust.
     roots: Option<PathBuf>,
     pub(crate) blobs: Blobs,
+    pub(crate) gathering: Gathering,
 }
 
 impl Address {
@@ -165,6 +167,7 @@ impl FromStr for Address {
             schema,
             roots,
             blobs: Blobs::default(),
+            gathering: Gathering::default(),
         })
     }
 }

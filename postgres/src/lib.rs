@@ -9,6 +9,8 @@
 
 mod failure;
 mod blobs;
+mod value;
+mod gathering;
 mod address;
 mod link;
 mod schema;
@@ -35,9 +37,11 @@ use duet_journal::{
 
 use crate::ahead::Ahead;
 use crate::blobs::{BLOB_BYTES_MAX, Blobs};
-use crate::link::{Link, Value};
+use crate::gathering::Gathering;
+use crate::link::Link;
 use crate::plan::{Known, Line, Step};
 use crate::row::{check_note, column};
+use crate::value::Value;
 
 /// The maximum number of blobs that are read ahead: most are a page of a heap.
 const BLOBS_AHEAD_MAX: usize = 512;
@@ -56,6 +60,8 @@ pub struct PostgresStore {
     letterless: RefCell<Option<Line>>,
     /// The blobs that were read through this address.
     blobs: Blobs,
+    /// The commits of this process to this address.
+    gathering: Gathering,
     /// Whether a commit failed, so that it is unknown what is durable.
     is_in_doubt: bool,
 }
@@ -109,6 +115,7 @@ impl PostgresStore {
             ahead: None,
             letterless: RefCell::default(),
             blobs: address.blobs.clone(),
+            gathering: address.gathering.clone(),
             is_in_doubt: false,
         })
     }

@@ -14,8 +14,9 @@ use duet_journal::{
 };
 
 use crate::failure::Failure;
-use crate::link::Value;
+use crate::gathering::Rows;
 use crate::row::{HeadRow, RecordRow, RunRow, time_of};
+use crate::value::Value;
 
 /// The maximum of what one commit may carry, in bytes; the server takes one GiB in a message.
 pub(crate) const MAX_BYTES: usize = 768 << 20;
@@ -299,8 +300,8 @@ impl<'a> Plan<'a> {
         )
     }
 
-    /// The values for the statement.
-    pub(crate) fn values(&self) -> Result<Vec<Value>, StoreError> {
+    /// The rows for the statement.
+    pub(crate) fn rows(&self) -> Result<Rows, StoreError> {
         let blobs = self.blobs.values().map(|blob| blob.as_bytes().len()).sum::<usize>();
         let length_bytes = self
             .records
@@ -315,22 +316,25 @@ impl<'a> Plan<'a> {
             }
             .while_("committing"));
         }
-        let mut values = Vec::from(self.run_values());
-        values.extend(self.head_values());
-        values.extend(self.record_values());
-        values.push(Value::ByteStrings(
-            self.blobs.keys().map(|hash| hash.as_bytes().to_vec()).collect(),
-        ));
-        values.push(Value::ByteStrings(
-            self.blobs.values().map(|blob| blob.as_bytes().to_vec()).collect(),
-        ));
+        let mut first = Vec::from(self.run_values());
+        first.extend(self.head_values());
+        first.extend(self.record_values());
         let needed: BTreeSet<BlobHash> = self.needed_elsewhere().map(|(blob, _)| blob).collect();
-        values.push(Value::ByteStrings(
+        let mut rest = vec![Value::ByteStrings(
             needed.iter().map(|hash| hash.as_bytes().to_vec()).collect(),
-        ));
-        values.extend(self.need_values());
-        values.extend(self.taken_values());
-        Ok(values)
+        )];
+        rest.extend(self.need_values());
+        rest.extend(self.taken_values());
+        let blobs = self.blobs.iter();
+        Ok(Rows {
+            runs: self.changed.iter().map(|(run, _)| run.to_string()).collect(),
+            first,
+            rest,
+            blobs: blobs
+                .map(|(hash, blob)| (hash.as_bytes().to_vec(), blob.as_bytes().to_vec()))
+                .collect(),
+            length_bytes,
+        })
     }
 
     /// The needs that the group changes.

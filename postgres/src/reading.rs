@@ -14,9 +14,9 @@ use duet_journal::{BranchName, ClosedRecord, Epoch, Need, RecordHash, RunId, Seq
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
-use crate::link::Value;
 use crate::plan::{Known, Standing, Step};
 use crate::row::{BROKEN, HeadRow, RecordRow, RunRow, StoredRecord, column};
+use crate::value::Value;
 
 /// The columns of a head's row.
 const HEAD: &str = "h.run, h.branch, h.sequence, h.record, h.hash, h.seal";
