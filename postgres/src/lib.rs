@@ -11,6 +11,7 @@ mod failure;
 mod blobs;
 mod value;
 mod gathering;
+mod pieces;
 mod address;
 mod link;
 mod schema;
@@ -39,6 +40,7 @@ use crate::ahead::Ahead;
 use crate::blobs::{BLOB_BYTES_MAX, Blobs};
 use crate::gathering::Gathering;
 use crate::link::Link;
+use crate::pieces::{Names, Rows};
 use crate::plan::{Known, Line, Step};
 use crate::row::{check_note, column};
 use crate::value::Value;
@@ -60,8 +62,9 @@ pub struct PostgresStore {
     letterless: RefCell<Option<Line>>,
     /// The blobs that were read through this address.
     blobs: Blobs,
-    /// The commits of this process to this address.
-    gathering: Gathering,
+    /// The commits of this process to this address, and what it asks about its claims.
+    commits: Gathering<Rows>,
+    checks: Gathering<Names>,
     /// Whether a commit failed, so that it is unknown what is durable.
     is_in_doubt: bool,
 }
@@ -115,7 +118,8 @@ impl PostgresStore {
             ahead: None,
             letterless: RefCell::default(),
             blobs: address.blobs.clone(),
-            gathering: address.gathering.clone(),
+            commits: address.commits.clone(),
+            checks: address.checks.clone(),
             is_in_doubt: false,
         })
     }
@@ -140,7 +144,7 @@ impl Store for PostgresStore {
     }
 
     fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
-        self.require_epoch(run, epoch).map(drop)
+        self.require_claim(run, epoch)
     }
 
     fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {

@@ -14,7 +14,7 @@ use duet_journal::{
 };
 
 use crate::failure::Failure;
-use crate::gathering::Rows;
+use crate::pieces::Rows;
 use crate::row::{HeadRow, RecordRow, RunRow, time_of};
 use crate::value::Value;
 
@@ -73,7 +73,7 @@ impl Known {
         // The record that a head moves to is always looked for.
         steps
             .iter()
-            .all(|step| matches!(step, Step::Append(_)) && self.lines.contains_key(&step.line()))
+            .all(|step| !matches!(step, Step::Move(_)) && self.lines.contains_key(&step.line()))
     }
 
     pub(crate) fn extend(&mut self, found: Self) {
