@@ -160,6 +160,10 @@ impl Store for PostgresStore {
         self.commit(&steps)
     }
 
+    fn append_last(&mut self, append: Append<'_>) -> Result<(), StoreError> {
+        self.commit(&[Step::Last(&append)])
+    }
+
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {
         let steps: Vec<Step<'_>> = moves.iter().map(Step::Move).collect();
         self.commit(&steps)

@@ -28,20 +28,22 @@ pub(crate) type Line = (RunId, BranchName);
 #[derive(Clone, Copy)]
 pub(crate) enum Step<'a> {
     Append(&'a Append<'a>),
+    /// An append with which the owner gives the run up.
+    Last(&'a Append<'a>),
     Move(&'a HeadMove<'a>),
 }
 
 impl Step<'_> {
     pub(crate) fn line(&self) -> Line {
         match self {
-            Self::Append(append) => (append.run.clone(), append.branch.clone()),
+            Self::Append(append) | Self::Last(append) => (append.run.clone(), append.branch.clone()),
             Self::Move(head_move) => (head_move.run.clone(), head_move.branch.clone()),
         }
     }
 
     fn epoch(&self) -> Epoch {
         match self {
-            Self::Append(append) => append.epoch,
+            Self::Append(append) | Self::Last(append) => append.epoch,
             Self::Move(head_move) => head_move.epoch,
         }
     }
@@ -158,11 +160,16 @@ impl<'a> Plan<'a> {
                 .ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })?;
             batch::check_epoch(&run, step.epoch(), found.epoch)?;
             match step {
-                Step::Append(append) => plan.append(append)?,
+                Step::Append(append) | Step::Last(append) => plan.append(append)?,
                 Step::Move(head_move) => plan.move_head(head_move)?,
             }
         }
         plan.renew_leases();
+        for step in steps.iter().filter(|step| matches!(step, Step::Last(_))) {
+            if let Some(run) = plan.after.runs.get_mut(&step.line().0) {
+                run.owner.clear();
+            }
+        }
         Ok(plan)
     }
 

@@ -178,7 +178,7 @@ impl PostgresStore {
             known.lines.insert((run, head.branch), Some(standing));
         }
         let targets = steps.iter().filter_map(|step| match step {
-            Step::Append(_) => None,
+            Step::Append(_) | Step::Last(_) => None,
             Step::Move(head_move) => Some(head_move.to.as_bytes().to_vec()),
         });
         known.records = self.rows_named(targets.collect())?;
