@@ -425,7 +425,7 @@ impl Session {
             kept: &CompiledPrograms::default(),
             beats: None,
         };
-        Self::open(&opening, store, options)
+        Self::open(opening, store, options)
     }
 
     /// Opens a stored run as [`resume`](Self::resume) does.
@@ -433,17 +433,17 @@ impl Session {
     /// # Errors
     /// As [`resume`](Self::resume).
     pub(crate) fn open(
-        opening: &Opening<'_>,
+        opening: Opening<'_>,
         store: &mut dyn Store,
         options: WorldOptions,
     ) -> Result<Self, CommandError> {
-        let Opening { place, journal, .. } = *opening;
+        let Opening { place, journal, .. } = opening;
         let Pinned { programs, texts } = pinned_or_kept(store, place, &opening.genesis, opening.kept)?;
         let options = options.beside(journal);
         let branches = Branches::of(&options);
         let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;
         let epoch = store.claim(&place.run, &journal::owner(opening.command))?;
-        let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
+        let restored = place.source(store).restore_begun(opening.genesis, programs)?;
         let (run, mut world) = take_up(restored, (&*store, place), &Claim::of(epoch, opening.command), options)?;
         if let Some(told) = silent {
             doors::tell(&mut world, told);

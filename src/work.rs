@@ -453,7 +453,7 @@ impl<'a> Worker<'a> {
             kept: &self.compiled,
             beats: Some(&self.beats),
         };
-        let session = match Session::open(&opening, &mut **store, options) {
+        let session = match Session::open(opening, &mut **store, options) {
             Ok(session) => session,
             Err(error) => return Self::not_taken(&mut **store, &place.run, before, error),
         };

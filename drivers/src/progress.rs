@@ -19,19 +19,19 @@ const WORDS: &str = "{wide_msg}";
 pub(crate) struct Bar {
     bar: ProgressBar,
     is_shown: bool,
-    /// Whether it shows words and no steps.
-    has_words: bool,
+    /// Whether it shows words and no steps; `None` until it shows something, because the line of
+    /// most runs never does.
+    has_words: Option<bool>,
 }
 
 impl Bar {
     /// Makes a line for a terminal, without drawing it.
     pub(crate) fn new(target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(Some(0), target);
-        bar.set_style(style(TEMPLATE));
         Self {
             bar,
             is_shown: false,
-            has_words: false,
+            has_words: None,
         }
     }
 
@@ -44,14 +44,14 @@ impl Bar {
 
     /// Clears the line if it shows words.
     pub(crate) fn clear_words(&mut self) {
-        if self.has_words {
+        if self.has_words == Some(true) {
             self.clear();
         }
     }
 
     fn begin(&mut self, has_words: bool) {
-        if self.has_words != has_words {
-            self.has_words = has_words;
+        if self.has_words != Some(has_words) {
+            self.has_words = Some(has_words);
             self.bar.set_style(style(if has_words { WORDS } else { TEMPLATE }));
         }
         if !self.is_shown {

@@ -6,6 +6,10 @@
 --
 -- The rows of the runs are locked first. In READ COMMITTED each statement below sees all that was
 -- committed before it began, so all that earlier holders of these locks wrote.
+--
+-- The server would plan most of the statements anew in each call, because it takes arrays of unknown
+-- length for long; that takes longer than they do. A plan that is kept may not read a table whole
+-- that was small when it was made.
 CREATE OR REPLACE FUNCTION duet_schema.append(
     run_names text[], run_epochs bigint[], run_numbered bigint[], run_then bigint[], run_owners text[],
     run_seals bytea[],
@@ -17,7 +21,8 @@ CREATE OR REPLACE FUNCTION duet_schema.append(
     blob_hashes bytea[], blob_bytes bytea[], blobs_needed bytea[],
     need_runs text[], need_branches text[], need_at bigint[],
     taken_runs text[], taken_letters bytea[], taken_replies bytea[]
-) RETURNS text LANGUAGE plpgsql AS $append$
+) RETURNS text LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $append$
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'transactions of this role are %, and the store needs read committed',

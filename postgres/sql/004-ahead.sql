@@ -1,7 +1,8 @@
 -- Version 1: what it takes to open branches, in one statement: a row for each branch that exists.
 --
 -- The records are the newest `many` of the branch with the one before them, as far as each is the
--- parent of the next, and the first of the branch if that leads to it.
+-- parent of the next, and the first of the branch if that leads to it. Plans are kept, as those of
+-- `append` are.
 CREATE OR REPLACE FUNCTION duet_schema.ahead(of_runs text[], of_branches text[], many bigint)
 RETURNS TABLE (
     run text, epoch bigint, owner text, run_seal bytea, numbered bigint,
@@ -9,7 +10,8 @@ RETURNS TABLE (
     needed_at bigint, note bytea, note_seal bytea, has_letters boolean,
     numbers bigint[], sequences bigint[], parents bigint[], begun bigint[], times bigint[],
     hashes bytea[], seals bytea[], bytes bytea[]
-) LANGUAGE plpgsql STABLE AS $ahead$
+) LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $ahead$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY

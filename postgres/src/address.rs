@@ -20,6 +20,8 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use crate::blobs::Blobs;
 use crate::failure::Failure;
+use crate::gathering::Gathering;
+use crate::pieces::{Names, Rows};
 
 /// The schema of a journal whose address names none.
 const SCHEMA: &str = "duet";
@@ -39,6 +41,8 @@ pub struct Address {
     /// A file with the certificates to trust besides those that browsers trust.
     roots: Option<PathBuf>,
     pub(crate) blobs: Blobs,
+    pub(crate) commits: Gathering<Rows>,
+    pub(crate) checks: Gathering<Names>,
 }
 
 impl Address {
@@ -165,6 +169,8 @@ impl FromStr for Address {
             schema,
             roots,
             blobs: Blobs::default(),
+            commits: Gathering::default(),
+            checks: Gathering::default(),
         })
     }
 }

@@ -12,9 +12,9 @@ use duet_journal::{BranchName, Epoch, Head, Need, RunId, Sequence, StoreError};
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
-use crate::link::Value;
 use crate::plan::{Known, Standing};
 use crate::row::{BROKEN, HeadRow, RecordRow, RunRow, StoredRecord, check_note, column, record_hash};
+use crate::value::Value;
 
 /// The number of newest records that are read ahead: a run that sleeps has a snapshot at one of
 /// them, which a worker looks for first.

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a blob's bytes were checked against its name before they came here, and a name stands
 //! for the same bytes for ever, so nothing here becomes wrong.
-//! It does not say which blobs the server has. Read next: `link.rs`.
+//! It does not say which blobs the server has. Read next: `value.rs`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -9,6 +9,9 @@
 
 mod failure;
 mod blobs;
+mod value;
+mod gathering;
+mod pieces;
 mod address;
 mod link;
 mod schema;
@@ -35,9 +38,12 @@ use duet_journal::{
 
 use crate::ahead::Ahead;
 use crate::blobs::{BLOB_BYTES_MAX, Blobs};
-use crate::link::{Link, Value};
+use crate::gathering::Gathering;
+use crate::link::Link;
+use crate::pieces::{Names, Rows};
 use crate::plan::{Known, Line, Step};
 use crate::row::{check_note, column};
+use crate::value::Value;
 
 /// The maximum number of blobs that are read ahead: most are a page of a heap.
 const BLOBS_AHEAD_MAX: usize = 512;
@@ -56,6 +62,9 @@ pub struct PostgresStore {
     letterless: RefCell<Option<Line>>,
     /// The blobs that were read through this address.
     blobs: Blobs,
+    /// The commits of this process to this address, and what it asks about its claims.
+    commits: Gathering<Rows>,
+    checks: Gathering<Names>,
     /// Whether a commit failed, so that it is unknown what is durable.
     is_in_doubt: bool,
 }
@@ -109,6 +118,8 @@ impl PostgresStore {
             ahead: None,
             letterless: RefCell::default(),
             blobs: address.blobs.clone(),
+            commits: address.commits.clone(),
+            checks: address.checks.clone(),
             is_in_doubt: false,
         })
     }
@@ -133,7 +144,7 @@ impl Store for PostgresStore {
     }
 
     fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
-        self.require_epoch(run, epoch).map(drop)
+        self.require_claim(run, epoch)
     }
 
     fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
@@ -147,6 +158,10 @@ impl Store for PostgresStore {
     fn append_group(&mut self, appends: &[Append<'_>]) -> Result<(), StoreError> {
         let steps: Vec<Step<'_>> = appends.iter().map(Step::Append).collect();
         self.commit(&steps)
+    }
+
+    fn append_last(&mut self, append: Append<'_>) -> Result<(), StoreError> {
+        self.commit(&[Step::Last(&append)])
     }
 
     fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> Result<(), StoreError> {

@@ -12,46 +12,18 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc as tasks;
-use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::Address;
 use crate::failure::Failure;
+use crate::value::Value;
 
 /// How long a server may be away: it restarts in less, or a standby takes its place.
 const AWAY_MAX: Duration = Duration::from_secs(20);
 
 /// How long to wait before asking again for a server that is away.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// A value that a statement is given.
-#[derive(Clone, Debug)]
-pub(crate) enum Value {
-    Text(String),
-    Integer(i64),
-    Bytes(Vec<u8>),
-    Texts(Vec<String>),
-    Integers(Vec<i64>),
-    MaybeIntegers(Vec<Option<i64>>),
-    ByteStrings(Vec<Vec<u8>>),
-    MaybeByteStrings(Vec<Option<Vec<u8>>>),
-}
-
-impl Value {
-    fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
-        match self {
-            Self::Text(value) => (value, Type::TEXT),
-            Self::Integer(value) => (value, Type::INT8),
-            Self::Bytes(value) => (value, Type::BYTEA),
-            Self::Texts(value) => (value, Type::TEXT_ARRAY),
-            Self::Integers(value) => (value, Type::INT8_ARRAY),
-            Self::MaybeIntegers(value) => (value, Type::INT8_ARRAY),
-            Self::ByteStrings(value) => (value, Type::BYTEA_ARRAY),
-            Self::MaybeByteStrings(value) => (value, Type::BYTEA_ARRAY),
-        }
-    }
-}
 
 struct Task {
     sql: String,

@@ -14,8 +14,9 @@ use duet_journal::{
 };
 
 use crate::failure::Failure;
-use crate::link::Value;
+use crate::pieces::Rows;
 use crate::row::{HeadRow, RecordRow, RunRow, time_of};
+use crate::value::Value;
 
 /// The maximum of what one commit may carry, in bytes; the server takes one GiB in a message.
 pub(crate) const MAX_BYTES: usize = 768 << 20;
@@ -27,20 +28,22 @@ pub(crate) type Line = (RunId, BranchName);
 #[derive(Clone, Copy)]
 pub(crate) enum Step<'a> {
     Append(&'a Append<'a>),
+    /// An append with which the owner gives the run up.
+    Last(&'a Append<'a>),
     Move(&'a HeadMove<'a>),
 }
 
 impl Step<'_> {
     pub(crate) fn line(&self) -> Line {
         match self {
-            Self::Append(append) => (append.run.clone(), append.branch.clone()),
+            Self::Append(append) | Self::Last(append) => (append.run.clone(), append.branch.clone()),
             Self::Move(head_move) => (head_move.run.clone(), head_move.branch.clone()),
         }
     }
 
     fn epoch(&self) -> Epoch {
         match self {
-            Self::Append(append) => append.epoch,
+            Self::Append(append) | Self::Last(append) => append.epoch,
             Self::Move(head_move) => head_move.epoch,
         }
     }
@@ -72,7 +75,7 @@ impl Known {
         // The record that a head moves to is always looked for.
         steps
             .iter()
-            .all(|step| matches!(step, Step::Append(_)) && self.lines.contains_key(&step.line()))
+            .all(|step| !matches!(step, Step::Move(_)) && self.lines.contains_key(&step.line()))
     }
 
     pub(crate) fn extend(&mut self, found: Self) {
@@ -157,11 +160,16 @@ impl<'a> Plan<'a> {
                 .ok_or_else(|| StoreError::NoSuchRun { run: run.clone() })?;
             batch::check_epoch(&run, step.epoch(), found.epoch)?;
             match step {
-                Step::Append(append) => plan.append(append)?,
+                Step::Append(append) | Step::Last(append) => plan.append(append)?,
                 Step::Move(head_move) => plan.move_head(head_move)?,
             }
         }
         plan.renew_leases();
+        for step in steps.iter().filter(|step| matches!(step, Step::Last(_))) {
+            if let Some(run) = plan.after.runs.get_mut(&step.line().0) {
+                run.owner.clear();
+            }
+        }
         Ok(plan)
     }
 
@@ -299,8 +307,8 @@ impl<'a> Plan<'a> {
         )
     }
 
-    /// The values for the statement.
-    pub(crate) fn values(&self) -> Result<Vec<Value>, StoreError> {
+    /// The rows for the statement.
+    pub(crate) fn rows(&self) -> Result<Rows, StoreError> {
         let blobs = self.blobs.values().map(|blob| blob.as_bytes().len()).sum::<usize>();
         let length_bytes = self
             .records
@@ -315,22 +323,25 @@ impl<'a> Plan<'a> {
             }
             .while_("committing"));
         }
-        let mut values = Vec::from(self.run_values());
-        values.extend(self.head_values());
-        values.extend(self.record_values());
-        values.push(Value::ByteStrings(
-            self.blobs.keys().map(|hash| hash.as_bytes().to_vec()).collect(),
-        ));
-        values.push(Value::ByteStrings(
-            self.blobs.values().map(|blob| blob.as_bytes().to_vec()).collect(),
-        ));
+        let mut first = Vec::from(self.run_values());
+        first.extend(self.head_values());
+        first.extend(self.record_values());
         let needed: BTreeSet<BlobHash> = self.needed_elsewhere().map(|(blob, _)| blob).collect();
-        values.push(Value::ByteStrings(
+        let mut rest = vec![Value::ByteStrings(
             needed.iter().map(|hash| hash.as_bytes().to_vec()).collect(),
-        ));
-        values.extend(self.need_values());
-        values.extend(self.taken_values());
-        Ok(values)
+        )];
+        rest.extend(self.need_values());
+        rest.extend(self.taken_values());
+        let blobs = self.blobs.iter();
+        Ok(Rows {
+            runs: self.changed.iter().map(|(run, _)| run.to_string()).collect(),
+            first,
+            rest,
+            blobs: blobs
+                .map(|(hash, blob)| (hash.as_bytes().to_vec(), blob.as_bytes().to_vec()))
+                .collect(),
+            length_bytes,
+        })
     }
 
     /// The needs that the group changes.

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use duet_journal::store::batch::{self, Tip};
 use duet_journal::store::checked_record;
@@ -14,9 +15,11 @@ use duet_journal::{BranchName, ClosedRecord, Epoch, Need, RecordHash, RunId, Seq
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
-use crate::link::Value;
+use crate::gathering::Part;
+use crate::pieces::Names;
 use crate::plan::{Known, Standing, Step};
 use crate::row::{BROKEN, HeadRow, RecordRow, RunRow, StoredRecord, column};
+use crate::value::Value;
 
 /// The columns of a head's row.
 const HEAD: &str = "h.run, h.branch, h.sequence, h.record, h.hash, h.seal";
@@ -65,6 +68,34 @@ impl PostgresStore {
         Ok(row)
     }
 
+    /// Checks that nobody has claimed a run since an epoch, together with others of this process
+    /// that ask at the same time.
+    pub(crate) fn require_claim(&self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
+        let found = match self.checks.join(Names(vec![run.to_string()])) {
+            Part::Lead(mut group) => {
+                let names = group.take().map_or_else(Vec::new, |names| names.0);
+                let rows = self.run_rows(names).map(Arc::new);
+                group.tell(&rows.as_ref().ok().cloned());
+                Some(rows?)
+            }
+            Part::Follow(found) => found.flatten(),
+        };
+        let Some(rows) = found else {
+            return self.require_epoch(run, epoch).map(drop);
+        };
+        for row in rows.iter() {
+            if column::<&str>(row, 0)? == run.as_str() {
+                return batch::check_epoch(run, epoch, RunRow::read(row)?.epoch);
+            }
+        }
+        Err(StoreError::NoSuchRun { run: run.clone() })
+    }
+
+    fn run_rows(&self, names: Vec<String>) -> Result<Vec<Row>, StoreError> {
+        let sql = format!("SELECT {} FROM duet_schema.runs WHERE name = ANY ($1)", RunRow::COLUMNS);
+        self.read_rows(&sql, vec![Value::Texts(names)], "reading runs")
+    }
+
     pub(crate) fn head_rows(&self, run: &RunId) -> Result<Vec<HeadRow>, StoreError> {
         let sql = format!("SELECT {HEAD} FROM duet_schema.heads AS h WHERE h.run = $1 ORDER BY h.branch");
         let rows = self.read_rows(&sql, vec![Value::Text(run.to_string())], "listing the heads")?;
@@ -108,8 +139,7 @@ impl PostgresStore {
         let lines: Vec<_> = steps.iter().map(Step::line).collect();
         let runs = Value::Texts(lines.iter().map(|(run, _)| run.to_string()).collect());
         let branches = Value::Texts(lines.iter().map(|(_, branch)| branch.to_string()).collect());
-        let sql = format!("SELECT {} FROM duet_schema.runs WHERE name = ANY ($1)", RunRow::COLUMNS);
-        for row in &self.read_rows(&sql, vec![runs.clone()], "reading runs")? {
+        for row in &self.run_rows(lines.iter().map(|(run, _)| run.to_string()).collect())? {
             let row = RunRow::read(row)?;
             known.runs.insert(row.name.clone(), row);
         }
@@ -148,7 +178,7 @@ impl PostgresStore {
             known.lines.insert((run, head.branch), Some(standing));
         }
         let targets = steps.iter().filter_map(|step| match step {
-            Step::Append(_) => None,
+            Step::Append(_) | Step::Last(_) => None,
             Step::Move(head_move) => Some(head_move.to.as_bytes().to_vec()),
         });
         known.records = self.rows_named(targets.collect())?;

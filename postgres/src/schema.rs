@@ -6,7 +6,8 @@
 use duet_journal::StoreError;
 
 use crate::failure::Failure;
-use crate::link::{Link, Value};
+use crate::link::Link;
+use crate::value::Value;
 
 /// The version of the tables, of the functions and of what is in them.
 const VERSION: i64 = 1;

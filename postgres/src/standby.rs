@@ -10,9 +10,9 @@ use duet_journal::{BranchName, Claim, Epoch, RunId, StoreError};
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
-use crate::link::Value;
 use crate::plan::Line;
 use crate::row::column;
+use crate::value::Value;
 
 /// The number of due branches that are looked at together: most belong to runs that somebody
 /// executes.

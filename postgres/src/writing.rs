@@ -12,9 +12,11 @@ use duet_journal::{BlobHash, BranchName, Epoch, RecordHash, Removal, RunId, Stor
 
 use crate::PostgresStore;
 use crate::failure::Failure;
-use crate::link::Value;
+use crate::gathering::Part;
+use crate::pieces::{Fate, Rows};
 use crate::plan::{Known, Plan, Step, Targets};
 use crate::row::{RecordRow, RunRow, column, note_seal};
+use crate::value::Value;
 
 /// The maximum number of times that a commit is planned anew because others have changed its run.
 /// Only threads of one process, with one epoch, do.
@@ -88,10 +90,36 @@ impl PostgresStore {
         Err(Failure::Contended.while_("committing"))
     }
 
+    /// Sends a plan, together with those of other connections of this process.
     fn send(&mut self, plan: &Plan<'_>) -> Result<Verdict, StoreError> {
-        let places: Vec<String> = (1..=32).map(|place| format!("${place}")).collect();
+        let mut group = match self.commits.join(plan.rows()?) {
+            Part::Lead(group) => group,
+            Part::Follow(Some(Fate::Done)) => return Ok(Verdict::Done),
+            Part::Follow(Some(Fate::Unclear) | None) => return Ok(Verdict::Unclear),
+            Part::Follow(Some(Fate::Refused)) => return self.send_alone(plan),
+        };
+        let is_alone = group.is_alone();
+        let sent = self.ask_to_append(group.take().map_or_else(Vec::new, Rows::into_values));
+        let fate = match &sent {
+            Ok(Verdict::Done) => Fate::Done,
+            Ok(Verdict::Unclear) => Fate::Unclear,
+            Ok(Verdict::Stale | Verdict::HasSome | Verdict::LacksBlob | Verdict::LacksLetter) | Err(_) => Fate::Refused,
+        };
+        group.tell(&fate);
+        if fate == Fate::Refused && !is_alone {
+            return self.send_alone(plan);
+        }
+        sent
+    }
+
+    fn send_alone(&self, plan: &Plan<'_>) -> Result<Verdict, StoreError> {
+        self.ask_to_append(plan.rows()?.into_values())
+    }
+
+    fn ask_to_append(&self, values: Vec<Value>) -> Result<Verdict, StoreError> {
+        let places: Vec<String> = (1..=values.len()).map(|place| format!("${place}")).collect();
         let sql = self.sql(&format!("SELECT duet_schema.append({})", places.join(", ")));
-        match self.link.ask(&sql, plan.values()?) {
+        match self.link.ask(&sql, values) {
             Ok(rows) => verdict(&rows),
             Err(failure) if failure.is_unclear() => Ok(Verdict::Unclear),
             Err(failure) => Err(failure.while_("committing")),

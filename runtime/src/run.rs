@@ -4,7 +4,7 @@
 //! Owns the choice of the next batch, the group commit and the release of effects.
 //! INVARIANT: a run hands out an effect only after [`Run::confirm_durable`] for the record that
 //! asked for it or a later one, and hands out effects in the order of asking. Turns may run ahead
-//! of the disk, effects may not.
+//! of the disk, effects may not: but timers, which nobody outside of the process notices.
 //! It does not know the steps of a turn (`run/take_turn.rs`), nor what an input means to a program
 //! (`turn/activation/deliver.rs`).
 //! Read next: `run/take_turn.rs`, then `run/replay.rs`.
@@ -23,6 +23,7 @@ mod instances;
 mod asking;
 mod leaving;
 mod lending;
+mod letting_go;
 mod proof;
 mod outcome;
 mod resting;
@@ -375,7 +376,8 @@ impl Run {
         Ok(DriveOutcome::Interrupted)
     }
 
-    /// Takes at most one turn and performs effects, without waiting for an input.
+    /// Takes at most one turn and performs effects, without waiting for an input. All turns are
+    /// durable when it has nothing to do, but those that are [kept](Self::keep_last_turns).
     ///
     /// # Errors
     /// [`RunError`]; then the caller must open the run again from the store.
@@ -389,7 +391,12 @@ impl Run {
             self.deliver(input);
         }
         let step = self.step()?;
-        if step != Step::Turn || self.is_flush_due() {
+        let is_due = step != Step::Turn || self.is_flush_due();
+        if is_due && self.start_timers(drivers) {
+            // What they report at once can go with the turns that asked for them.
+            return Ok(Advance::Turn);
+        }
+        if is_due && !(step != Step::Turn && self.keeps_last_turns()) {
             self.flush_to(store, drivers)?;
         }
         Ok(match step {

@@ -70,6 +70,7 @@ impl Session {
         self.manner.sleeps = true;
         self.stop_when_interrupted();
         self.run.leave_when_stopped();
+        self.run.keep_last_turns();
         reach(self.waker());
         let driven = match self.catch_up(store) {
             Ok(()) => self.run_on(store),
@@ -111,12 +112,9 @@ impl Session {
         is_to_rest: bool,
         kept: &CompiledPrograms,
     ) -> Result<(), CommandError> {
-        let (id, branch, epoch) = (self.run.id().clone(), self.run.branch().clone(), self.run.epoch());
-        let (run, texts) = self.close();
-        if is_to_rest {
-            store.set_need(&id, &branch, epoch, Need::Nothing)?;
-        }
-        store.note_owner(&id, epoch, "")?;
+        // Nothing renews the claim any more when it is given up.
+        let (mut run, texts) = self.close();
+        run.let_go(store, is_to_rest)?;
         kept.keep(run, texts);
         Ok(())
     }

@@ -49,6 +49,7 @@ impl Session {
                 Advance::Interrupted => Happening::Input(Input::Interrupt),
                 Advance::Idle if self.is_asleep() => return Ok(self.run.outcome()),
                 Advance::Idle => {
+                    self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
                     self.open_door();
                     self.world.next_happening()
                 }

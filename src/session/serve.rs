@@ -212,7 +212,8 @@ impl Session {
         if self.run.holds_effects() {
             self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
         }
-        if self.run_out_timers()? {
+        // A run that a worker wakes has its next rest in the same commit.
+        if self.run_out_timers()? && !self.manner.sleeps {
             self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
         }
         Ok(())

@@ -548,3 +548,36 @@ fn a_worker_elsewhere_lets_go_of_a_run_that_somebody_is_to_act_on() {
         assert_eq!(here.duet(&format!("replay {address} --check")).code, 0, "{address}");
     }
 }
+
+/// It sleeps for long twice.
+const WOKEN: &str = r"
+(import (scheme base) (duet base) (duet dataspace))
+(sleep 2500)
+(assert! (record 'woken 1))
+(sleep 86400000)
+";
+
+#[test]
+fn a_run_that_is_woken_and_sleeps_again_is_committed_and_let_go_at_once() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let desk = Desk::new(&[("p.scm", WOKEN)]);
+    let state = desk.path("state").display().to_string();
+    let desk = desk
+        .knowing("DUET_JOURNAL", server.text(&format!("schema={schema}")))
+        .knowing("XDG_STATE_HOME", state);
+    assert_eq!(desk.duet("run p.scm --queue").code, 0);
+    let mut worker = Worker::start(&desk, "work");
+    worker.until("p sleeps");
+    worker.until("p sleeps");
+    worker.running.signal("-TERM");
+    // The turn that was woken, and the one that says when the next timer runs out.
+    let last = server.sql(&format!(
+        "SELECT count(*), r.owner FROM {schema}.runs AS r JOIN {schema}.records AS c
+             ON c.run = r.name AND c.xmin::text = r.xmin::text
+         WHERE r.name = 'p' GROUP BY r.owner"
+    ));
+    assert_eq!(last, "2|");
+    assert!(desk.duet("facts p").output.contains("<woken 1>"));
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}

@@ -60,5 +60,6 @@ pass_on! {
     mut fn remove(&mut self, removal: &Removal<'_>) -> ();
     mut fn set_note(&mut self, run: &RunId, epoch: Epoch, note: &[u8]) -> ();
     mut fn append(&mut self, append: Append<'_>) -> ();
+    mut fn append_last(&mut self, append: Append<'_>) -> ();
     mut fn set_head(&mut self, head_move: &HeadMove<'_>) -> ();
 }

@@ -61,6 +61,7 @@ macro_rules! every_duty {
             records_are_found_after_many_were_removed
             what_hangs_on_a_removed_record_is_gone_until_it_is_done_again
             a_need_changes_with_the_commit_that_leads_to_it
+            a_last_append_gives_the_run_up
             a_head_that_moves_needs_nothing
             those_that_can_go_on_are_listed_by_their_moments
             a_letter_is_taken_with_its_record_or_not_at_all

@@ -19,6 +19,7 @@ mod common {
 mod conformance;
 mod ahead;
 mod faults;
+mod gathering;
 mod proxy;
 mod refusals;
 mod server;

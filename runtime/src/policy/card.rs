@@ -9,8 +9,6 @@
 use std::collections::BTreeSet;
 
 use super::item::{ArgumentSchema, Tool, Tools};
-use super::json;
-use super::place::Places;
 use crate::model::card::ToolCard;
 
 impl Tools {
@@ -27,12 +25,9 @@ impl Tools {
     /// Adds tools, or replaces those of the same names.
     pub(crate) fn describe(&mut self, cards: &[ToolCard]) {
         self.known.extend(cards.iter().map(|card| {
-            // A text that is not JSON becomes a schema that accepts no arguments.
-            let schema = json::parse(&card.schema).unwrap_or_default();
             let tool = Tool {
                 capabilities: card.capabilities.iter().cloned().collect::<BTreeSet<_>>(),
-                places: Places::of(&schema),
-                arguments: (!card.schema.is_empty()).then(|| ArgumentSchema::of(schema)),
+                arguments: (!card.schema.is_empty()).then(|| ArgumentSchema::of_text(&card.schema)),
                 needs_approval: card.needs_approval,
             };
             (card.name.clone(), tool)

@@ -14,7 +14,6 @@ use super::authority::Role;
 use super::document::Malformed;
 use super::entry::{CLOCK, Entries};
 use super::item::{ArgumentSchema, Grounds, Item, Tool, Tools};
-use super::place::Places;
 use super::ruling::{Code, Ruling};
 use super::schema::Schema;
 use super::token::{Limits, Names, Principal};
@@ -288,8 +287,7 @@ fn tools(part: &Part<'_>) -> Result<Tools, CaseError> {
         let schema = tool.field("args_schema");
         let described = Tool {
             capabilities: tool.field("capabilities").texts()?.into_iter().flatten().collect(),
-            places: Places::of(schema.value),
-            arguments: (!schema.value.is_null()).then(|| ArgumentSchema::of(schema.value.clone())),
+            arguments: (!schema.value.is_null()).then(|| ArgumentSchema::of(schema.value)),
             needs_approval: tool.field("requires_approval").is_true()?,
         };
         tools.known.insert(name.clone(), described);

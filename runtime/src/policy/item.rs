@@ -57,30 +57,58 @@ pub struct Tool {
     pub capabilities: BTreeSet<String>,
     /// The schema of its arguments.
     pub arguments: Option<ArgumentSchema>,
-    /// The arguments that are paths or addresses.
-    pub places: Places,
     /// Whether a person must approve each call.
     pub needs_approval: bool,
 }
 
-/// The schema of a tool's arguments; the first ruling on a call compiles it.
+/// The schema of a tool's arguments. The first ruling on a call reads it: a run has many tools, and
+/// calls few of them before it sleeps.
 #[derive(Clone, Debug)]
 pub struct ArgumentSchema {
-    source: Value,
-    ready: OnceLock<Result<Schema, Malformed>>,
+    text: String,
+    read: OnceLock<ReadSchema>,
+}
+
+#[derive(Clone, Debug)]
+struct ReadSchema {
+    /// The arguments that are paths or addresses.
+    places: Places,
+    schema: Result<Schema, Malformed>,
+}
+
+impl ReadSchema {
+    fn of(source: &Value) -> Self {
+        Self {
+            places: Places::of(source),
+            schema: Schema::parse(source),
+        }
+    }
 }
 
 impl ArgumentSchema {
     /// Takes a schema; an invalid one accepts no arguments.
-    pub fn of(source: Value) -> Self {
+    pub fn of(source: &Value) -> Self {
         Self {
-            source,
-            ready: OnceLock::new(),
+            text: String::new(),
+            read: OnceLock::from(ReadSchema::of(source)),
         }
     }
 
+    /// Takes the text of a schema; one that is not JSON accepts no arguments.
+    pub fn of_text(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            read: OnceLock::new(),
+        }
+    }
+
+    fn read(&self) -> &ReadSchema {
+        let read = || ReadSchema::of(&super::json::parse(&self.text).unwrap_or_default());
+        self.read.get_or_init(read)
+    }
+
     fn ready(&self) -> Result<&Schema, &Malformed> {
-        self.ready.get_or_init(|| Schema::parse(&self.source)).as_ref()
+        self.read().schema.as_ref()
     }
 
     fn fault(&self, arguments: &Value) -> Option<String> {
@@ -141,7 +169,7 @@ impl<'a> Case<'a> {
                 let known = tools.find(tool);
                 let mut capabilities = known.map(|tool| tool.capabilities.clone()).unwrap_or_default();
                 let mut arguments = arguments.clone();
-                let unknown = known.map(|tool| tool.places.normalise(&mut arguments));
+                let unknown = known.map(|tool| tool.normalise(&mut arguments));
                 if tools.is_open {
                     capabilities.insert(tool.clone());
                 }
@@ -366,6 +394,13 @@ impl Tool {
     pub(crate) fn work(&self, arguments: &Value, steps_max: u64) -> u64 {
         let schema = self.arguments.as_ref().and_then(|schema| schema.ready().ok());
         schema.map_or(0, |schema| schema.work(arguments, steps_max))
+    }
+
+    /// Puts paths and addresses among the arguments into their normal forms, and names those whose
+    /// form cannot be known.
+    fn normalise(&self, arguments: &mut Value) -> Vec<String> {
+        let schema = self.arguments.as_ref();
+        schema.map_or_else(Vec::new, |schema| schema.read().places.normalise(arguments))
     }
 
     fn fault(&self, arguments: &Value, is_approved: bool) -> Ruling {

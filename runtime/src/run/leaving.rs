@@ -13,12 +13,14 @@ use crate::turn::activation::{Activation, Fault};
 
 use duet_journal::Store;
 
-/// How a stopped turn ends.
+/// How the process leaves the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Leaving {
     /// The process leaves the run; otherwise the turn fails.
     is_wanted: bool,
     has_begun: bool,
+    /// The process lets go of the run when it has nothing to do, and commits its last turns then.
+    pub(super) keeps_last_turns: bool,
 }
 
 impl Leaving {

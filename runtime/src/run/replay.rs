@@ -12,10 +12,10 @@ use duet_journal::{ClosedRecord, Epoch, Sequence};
 use crate::action::exit::MAIN;
 use crate::model::codec::Codec;
 use crate::model::identity::ActorId;
-use crate::record::TurnRecord;
 use crate::record::divergence::Divergence;
 use crate::record::form;
 use crate::record::key::{Heard, Ledger};
+use crate::record::{Genesis, TurnRecord};
 use crate::run::Run;
 use crate::run::error::RunError;
 use crate::run::inflight;
@@ -53,6 +53,17 @@ impl Source<'_> {
         self.restored(at, Box::new(programs), snapshots)
     }
 
+    /// Replays the branch to its head from the newest snapshot, for a caller that has decoded the
+    /// run's first record.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore).
+    pub fn restore_begun(&self, genesis: Genesis, programs: impl Programs) -> Result<Run, RunError> {
+        let last = self.position(None)?;
+        let (run, after) = self.begin_with(genesis, last, Box::new(programs), Snapshots::Use)?;
+        self.repeated(run, after, last)
+    }
+
     /// As [`restore`](Self::restore), with the programs of another run.
     pub(crate) fn restored(
         &self,
@@ -61,7 +72,11 @@ impl Source<'_> {
         snapshots: Snapshots,
     ) -> Result<Run, RunError> {
         let last = self.position(at)?;
-        let (mut run, after) = self.begin(last, programs, snapshots)?;
+        let (run, after) = self.begin(last, programs, snapshots)?;
+        self.repeated(run, after, last)
+    }
+
+    fn repeated(&self, mut run: Run, after: Vec<ClosedRecord>, last: Sequence) -> Result<Run, RunError> {
         match self.repeat_after(&mut run, after, last) {
             Ok(()) => Ok(run),
             Err(error) => Err(self.with_versions(error, &run)),
@@ -151,11 +166,20 @@ impl Source<'_> {
     pub(super) fn begin(
         &self,
         last: Sequence,
+        programs: AnyPrograms,
+        snapshots: Snapshots,
+    ) -> Result<(Run, Vec<ClosedRecord>), RunError> {
+        let genesis = genesis(&self.record(Sequence::FIRST)?)?;
+        self.begin_with(genesis, last, programs, snapshots)
+    }
+
+    fn begin_with(
+        &self,
+        genesis: Genesis,
+        last: Sequence,
         mut programs: AnyPrograms,
         snapshots: Snapshots,
     ) -> Result<(Run, Vec<ClosedRecord>), RunError> {
-        let first = self.record(Sequence::FIRST)?;
-        let genesis = genesis(&first)?;
         let nearest = match snapshots {
             Snapshots::Use => self.nearest_snapshot(last)?,
             Snapshots::Ignore => Nearest::default(),
@@ -172,7 +196,9 @@ impl Source<'_> {
         }
         let (run, branch) = (self.run.clone(), self.branch.clone());
         let mut run = Run::at_genesis(run, branch, Epoch(0), genesis, programs)?;
-        run.stand_at(&first);
+        for first in self.read_closed(Sequence::FIRST, 1)? {
+            run.stand_at(&first);
+        }
         Ok((run, after))
     }
 }

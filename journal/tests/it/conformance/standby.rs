@@ -258,3 +258,31 @@ pub(crate) fn workers_are_listed<M: Medium>() {
     store = medium.reopen(store);
     assert_eq!(store.workers().unwrap(), ["other", "second"]);
 }
+
+pub(crate) fn a_last_append_gives_the_run_up<M: Medium>() {
+    let (medium, mut store) = M::create();
+    let owner = Owner::this("test").to_string();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    main.epoch = store.claim(&main.run, &owner).unwrap();
+    append(&mut store, &mut main, Need::OWNER, &[]).unwrap();
+    let records = main.chain(&["1"]);
+    let last = duet_journal::Append {
+        need: Need::Moment(7),
+        ..main.append(&records, &[])
+    };
+    store.append_last(last).unwrap();
+    main.move_to(&records[0]);
+    store = medium.reopen(store);
+    let given_up = store.claimed(&main.run).unwrap().unwrap();
+    assert_eq!((given_up.epoch, &*given_up.owner), (main.epoch, ""));
+    assert_eq!(store.ready(7, 9).unwrap(), [ready("r", "main")]);
+    assert_eq!(read_all(&store, &main).unwrap().len(), 2);
+
+    // Whoever has lost the run gives nothing up.
+    store.claim(&main.run, &owner).unwrap();
+    let records = main.chain(&["2"]);
+    let fenced = store.append_last(main.append(&records, &[]));
+    assert!(matches!(fenced, Err(StoreError::EpochFenced { .. })), "{fenced:?}");
+    assert_eq!(store.claimed(&main.run).unwrap().unwrap().owner, owner);
+    assert_eq!(read_all(&store, &main).unwrap().len(), 2);
+}
