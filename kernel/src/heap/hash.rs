@@ -1,7 +1,8 @@
 //! Hashing by structure: values that are `equal?` hash alike, in any heap and any process.
 //!
 //! Owns the hash of each kind of value. All parts count, up to [`NODES_MAX`]; of a value with a
-//! cycle, which has parts without end, the first [`NODES_OF_CYCLE`].
+//! cycle, which has parts without end, the first [`NODES_OF_CYCLE`]; of a table its keys, and of
+//! each value in it what it is without its own parts.
 //! INVARIANT: no address, index or load order enters a hash. An object that is equal only to itself
 //! gets a number from a counter of the heap, kept in its header, when it is first hashed.
 //! It does not place keys in tables.
@@ -207,8 +208,8 @@ impl Heap {
         }
     }
 
-    /// Adds what does not depend on the order of insertion: of each entry the key, and what its value
-    /// is without its parts.
+    /// Adds what does not depend on the order of insertion: of each entry the key, and what its
+    /// value is without its parts.
     fn hash_table(&self, object: Value, mixer: &mut Mixer) {
         let count = self.table_count(object);
         mixer.add(count as u64);

@@ -90,8 +90,8 @@ impl Schema {
         self.work_of(value, text_bytes(value), steps_max)
     }
 
-    /// The same for a value with this number of bytes in its texts, of which `value` may be the part
-    /// down to the levels that the schema looks at.
+    /// The same for a value with this number of bytes in its texts, of which `value` may be the
+    /// part down to the levels that the schema looks at.
     pub(crate) fn work_of(&self, value: &Value, text_bytes: u64, steps_max: u64) -> u64 {
         let judge_steps_max = self.0.judge_steps_max;
         let steps = match self.count(value, judge_steps_max.min(steps_max)) {

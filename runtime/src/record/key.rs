@@ -385,8 +385,8 @@ impl Ledger {
         map_atoms(&named, &|atom| self.atom(atom))
     }
 
-    /// The same of a fact. A text with a key may be longer than the one in its place; what no record
-    /// could hold any more stays as it is.
+    /// The same of a fact. A text with a key may be longer than the one in its place; what no
+    /// record could hold any more stays as it is.
     fn canonical_fact(&self, fact: Fact) -> Fact {
         let mut parts = Reader::new(fact.bytes(), PackedLimits::NONE);
         let has_own_id = |token| match token {

@@ -126,9 +126,9 @@ pub(crate) fn body_cost(length_bytes: usize) -> u64 {
 /// a run that only asserts would spend as much time on its snapshots as on its turns.
 const THING_COST: u64 = 400;
 
-/// How much more may have to be replayed, in units of fuel of the interpreter, for each byte of the
-/// newest root before a snapshot is taken that is not made up for: about a hundred times the cost to
-/// write it, because all others wait meanwhile;
+/// How much more may have to be replayed, in units of fuel of the interpreter, for each byte of
+/// the newest root before a snapshot is taken that is not made up for: about a hundred times the
+/// cost to write it, because all others wait meanwhile;
 const ROOT_BYTE_COST: u64 = 100;
 
 /// but no more than this for all of it: three seconds.

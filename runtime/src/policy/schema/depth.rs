@@ -1,7 +1,7 @@
 //! How deep a schema looks into a value.
 //!
-//! INVARIANT: two values that agree down to [`levels`] are both valid or both not. A keyword that is
-//! not known here looks at everything.
+//! INVARIANT: two values that agree down to [`levels`] are both valid or both not. A keyword that
+//! is not known here looks at everything.
 //! It does not judge values. Read next: `cost.rs`.
 
 use serde_json::{Map, Value};
