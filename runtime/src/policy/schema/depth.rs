@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 /// Keywords that say nothing about a value, or look at its kind, at a number or at a text.
-const SHALLOW: [&str; 21] = [
+const SHALLOW: [&str; 20] = [
     "$comment",
     "$schema",
     "default",
@@ -16,7 +16,6 @@ const SHALLOW: [&str; 21] = [
     "examples",
     "exclusiveMaximum",
     "exclusiveMinimum",
-    "format",
     "maximum",
     "maxLength",
     "minimum",
@@ -31,8 +30,16 @@ const SHALLOW: [&str; 21] = [
     "contentMediaType",
 ];
 
-/// Keywords that count or name the parts of a value.
-const COUNTING: [&str; 5] = ["maxItems", "maxProperties", "minItems", "minProperties", "required"];
+/// Keywords that count or name the parts of a value; a place with a format may be an object of
+/// bytes.
+const COUNTING: [&str; 6] = [
+    "format",
+    "maxItems",
+    "maxProperties",
+    "minItems",
+    "minProperties",
+    "required",
+];
 
 /// Returns how many levels below the top of a value a schema looks at. It recurses on the depth of
 /// the schema, which JSON bounds.
@@ -78,7 +85,7 @@ mod tests {
     fn a_schema_looks_as_deep_as_its_keywords() {
         let check = |schema: Value, expected: usize| assert_eq!(levels(&schema), expected, "{schema}");
         check(json!(true), 0);
-        check(json!({"type": ["string", "object"], "format": "path"}), 0);
+        check(json!({"type": ["string", "object"], "format": "path"}), 1);
         check(json!({"enum": ["a", 1, null]}), 0);
         check(json!({"enum": [[]]}), usize::MAX);
         check(json!({"type": "array", "minItems": 1}), 1);
