@@ -80,13 +80,14 @@ pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
     if call.tool != TOOL {
         return None;
     }
-    let messages = list(&field(&call.payload, "messages")?)?;
+    let payload = call.payload.value();
+    let messages = list(&field(&payload, "messages")?)?;
     Some(Asked {
         role: shown(&call.role),
-        model: text_field(&call.payload, "model").unwrap_or_else(|| "default".to_owned()),
+        model: text_field(&payload, "model").unwrap_or_else(|| "default".to_owned()),
         messages: messages.into_iter().map(|message| read_message(&message)).collect(),
-        tools: names(&call.payload, "tools"),
-        price: Price::read(&call.payload),
+        tools: names(&payload, "tools"),
+        price: Price::read(&payload),
     })
 }
 

@@ -155,7 +155,7 @@ impl<'a> Origins<'a> {
         }
         let (request, origin) = match action {
             Action::InvokeTool(call) => {
-                let words = payload_words(&call.payload);
+                let words = payload_words(&call.payload.value());
                 (call.request, Origin::Tool(call.tool.clone(), words))
             }
             Action::AskUser(question) => (question.request, Origin::Question),

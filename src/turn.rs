@@ -115,7 +115,7 @@ pub(crate) fn values(turn: &TurnRecord) -> Vec<IOValue> {
             Action::Assert(assert) => Some(assert.value.value()),
             Action::Message(message) => Some(message.value.value()),
             Action::Send(send) => Some(send.value.value()),
-            Action::InvokeTool(call) => Some(call.payload.clone()),
+            Action::InvokeTool(call) => Some(call.payload.value()),
             Action::AskUser(question) => Some(question.prompt.clone()),
             _ => None,
         });

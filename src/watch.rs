@@ -143,15 +143,16 @@ pub(crate) fn asked_file(effect: &EffectKind) -> Option<String> {
     let EffectKind::Tool { name, payload } = effect else {
         return None;
     };
+    if !name.starts_with("workspace/") {
+        return None;
+    }
+    let payload = payload.value();
     let text = |value: &IOValue| value.as_string().map(Cow::into_owned);
-    let path = || {
-        text(payload).or_else(|| {
-            let mut entries = payload.as_dictionary()?;
-            let (_, path) = entries.find(|(key, _)| key.as_symbol().as_deref() == Some("path"))?;
-            text(&path.into())
-        })
-    };
-    name.starts_with("workspace/").then(path)?
+    text(&payload).or_else(|| {
+        let mut entries = payload.as_dictionary()?;
+        let (_, path) = entries.find(|(key, _)| key.as_symbol().as_deref() == Some("path"))?;
+        text(&path.into())
+    })
 }
 
 /// The files of a program and its run; clones share them.

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use duet_runtime::driver::{Asking, Drivers, Effect, EffectKind, Input, check_result};
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::value::Fact;
 use preserves::IOValue;
 use tokio::sync::oneshot;
 
@@ -104,7 +105,7 @@ struct Order {
     key: String,
     asking: Option<Box<Asking>>,
     name: String,
-    payload: IOValue,
+    payload: Fact,
 }
 
 impl World {
@@ -311,9 +312,9 @@ impl World {
             asking,
             name,
             payload: if tool.description().takes_secrets {
-                self.secrets.reveal(&payload)
+                self.secrets.reveal(&payload.value())
             } else {
-                payload
+                payload.value()
             },
             tool,
             undo_log,
@@ -352,7 +353,8 @@ impl World {
             )),
             None => {}
         }
-        if self.direct_question(request, &key, &question, Called::question(prompt, approves)) {
+        let called = Called::question(prompt, approves);
+        if called.is_ok_and(|called| self.direct_question(request, &key, &question, called)) {
             return;
         }
         let pending = |key| PendingRead {

@@ -168,6 +168,11 @@ impl Machine {
         self.native.set_mode(mode);
     }
 
+    /// Returns how much of the fuel machine code has used since the last call of this function.
+    pub fn take_native_fuel(&mut self) -> u64 {
+        self.native.take_fuel()
+    }
+
     /// Forgets what it derived from the code, because new closures over some blocks carry other
     /// words now. No computation may be running.
     pub fn forget_code(&mut self) {

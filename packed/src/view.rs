@@ -65,6 +65,45 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Returns the text, if this is a string.
+    #[inline]
+    pub fn string(self) -> Option<&'a str> {
+        self.text(tag::STRING)
+    }
+
+    /// Returns the name, if this is a symbol.
+    #[inline]
+    pub fn symbol(self) -> Option<&'a str> {
+        self.text(tag::SYMBOL)
+    }
+
+    fn text(self, tag: u8) -> Option<&'a str> {
+        if self.0[0] != tag {
+            return None;
+        }
+        let mut at = 1;
+        varint::take(self.0, &mut at)?;
+        str::from_utf8(&self.0[at..]).ok()
+    }
+
+    /// Says whether the value is at most `levels` deep; of one with something embedded it may say
+    /// no.
+    pub(crate) fn is_within(self, levels: usize) -> bool {
+        let (mut at, mut depth) = (0, 0_usize);
+        while let Some(tag) = self.0.get(at) {
+            at += 1;
+            match *tag {
+                tag::RECORD | tag::SEQUENCE | tag::SET | tag::DICTIONARY if depth == levels => return false,
+                tag::RECORD | tag::SEQUENCE | tag::SET | tag::DICTIONARY => depth += 1,
+                tag::EMBEDDED => return false,
+                tag::END => depth -= 1,
+                tag::FALSE | tag::TRUE => {}
+                _ => skip_content(self.0, &mut at),
+            }
+        }
+        true
+    }
+
     /// Walks over the parts, from the first; an atom has none.
     #[inline]
     pub fn parts(self) -> Parts<'a> {
@@ -159,19 +198,23 @@ fn any_length(bytes: &[u8]) -> usize {
             tag::EMBEDDED => continue,
             tag::END => depth -= 1,
             tag::FALSE | tag::TRUE => {}
-            _ => {
-                let length = match bytes[at] {
-                    length @ 0..0x80 => {
-                        at += 1;
-                        length.into()
-                    }
-                    _ => varint::take(bytes, &mut at).expect("the length of a checked atom is sound"),
-                };
-                at += length as usize;
-            }
+            _ => skip_content(bytes, &mut at),
         }
         if depth == 0 {
             return at;
         }
     }
+}
+
+/// Moves behind the content of an atom, from its length on.
+#[inline]
+fn skip_content(bytes: &[u8], at: &mut usize) {
+    let length = match bytes[*at] {
+        length @ 0..0x80 => {
+            *at += 1;
+            length.into()
+        }
+        _ => varint::take(bytes, at).expect("the length of a checked atom is sound"),
+    };
+    *at += length as usize;
 }

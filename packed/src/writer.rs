@@ -226,7 +226,8 @@ impl PackedWriter {
         let bytes = value.as_bytes();
         // A packed value is at most MAX_DEPTH deep, and each level takes at least two bytes of it.
         let room = self.limits.depth_max.saturating_sub(self.depth);
-        if room < MAX_DEPTH && bytes.len() / 2 > room && self.fault.is_none() {
+        let may_be_deep = room < MAX_DEPTH && bytes.len() / 2 > room && self.fault.is_none();
+        if may_be_deep && !value.is_within(room) {
             let limits = PackedLimits {
                 depth_max: room,
                 ..PackedLimits::NONE

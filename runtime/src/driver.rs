@@ -23,6 +23,7 @@ use crate::model::grant::Grant;
 use crate::model::identity::{ActorId, RequestId};
 use crate::model::manifest::Manifest;
 use crate::model::peer::{Said, Told};
+use crate::model::value::Fact;
 
 /// A request of a durable turn to the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +45,7 @@ pub struct Asking {
     /// Who asks.
     pub asker: Asker,
     /// The arguments, with keys in the place of the run's own ids.
-    pub arguments: IOValue,
+    pub arguments: Fact,
 }
 
 /// The place in a program from which a request comes.
@@ -75,7 +76,7 @@ pub enum EffectKind {
         /// The tool's name, such as `workspace/read`.
         name: String,
         /// Its argument.
-        payload: IOValue,
+        payload: Fact,
     },
     /// Continue a call that reported [`Input::Kept`], because that report is durable now; the
     /// report may be one of an earlier attempt.
@@ -330,7 +331,7 @@ pub enum Input {
     /// The person tells the dataspace something, with the rights of the main program.
     Tell {
         /// The value.
-        value: IOValue,
+        value: Fact,
         /// Whether the value becomes a fact; otherwise it is a message.
         stays: bool,
     },
@@ -411,7 +412,7 @@ pub fn name_of_inbox_call(tool: &str, payload: &IOValue) -> Option<String> {
 }
 
 /// The tool whose calls may wait for requests that workers receive.
-const INBOX_TOOL: &str = "webhook/accept";
+pub(crate) const INBOX_TOOL: &str = "webhook/accept";
 
 /// The failure of a tool.
 #[derive(Clone, Debug, PartialEq)]

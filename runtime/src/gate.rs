@@ -254,7 +254,8 @@ pub fn work(proposal: &Proposal<'_>, attempts: &[Action], steps_max: u64) -> u64
         if let Some(tool) = tools.find(&call.tool)
             && steps <= steps_max
         {
-            steps += tool.work(&payload::as_json(&call.payload), steps_max - steps);
+            let arguments = payload::to_level(call.payload.view(), tool.levels());
+            steps += tool.work(&arguments, payload::text_bytes(call.payload.view()), steps_max - steps);
         }
     }
     steps

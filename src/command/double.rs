@@ -115,10 +115,10 @@ fn refuse_secret(secrets: &Secrets, place: &Place, answers: &[Answered]) -> Resu
             Err(failure) => IOValue::new(failure.message.clone()),
         };
         // In their packed form texts have no escapes, in which a secret would hide.
-        for value in [&asking.arguments, &answer] {
-            let packed = PackedValue::from_value(value)
-                .map_err(|error| CommandError::caused(format!("an answer of {tool} cannot be written"), &error))?;
-            if let Some(secret) = secrets.find_in(packed.as_bytes()) {
+        let answer = PackedValue::from_value(&answer)
+            .map_err(|error| CommandError::caused(format!("an answer of {tool} cannot be written"), &error))?;
+        for packed in [asking.arguments.bytes(), answer.as_bytes()] {
+            if let Some(secret) = secrets.find_in(packed) {
                 let shown: String = secret.chars().take(2).collect();
                 let problem = format!(
                     "a call of {tool} in {} has a secret in it that begins with `{shown}`",

@@ -365,7 +365,7 @@ impl Report {
         let now = where_asked(&fresh.asked, &self.texts[1]);
         let (key, turn) = (&fresh.asked.key, fresh.asked.turn);
         let Some(near) = &fresh.near else {
-            let arguments = abbreviated(&key.arguments);
+            let arguments = abbreviated(&key.arguments.value());
             return vec![format!("new: {key} {now}in turn {turn}"), format!("  + {arguments}")];
         };
         let before = where_asked(near, &self.texts[0]);
@@ -377,7 +377,7 @@ impl Report {
                 near.key, near.turn
             )];
         }
-        let [left, right] = apart([Some(&*near.key.arguments), Some(&*key.arguments)]);
+        let [left, right] = apart([Some(&near.key.arguments.value()), Some(&key.arguments.value())]);
         let of_near = self
             .comparison
             .unused
@@ -485,7 +485,7 @@ fn plain(asked: &Asked, texts: &SourceTexts) -> PlainAsked {
         definition: key.definition.clone(),
         what: key.what.clone(),
         nth: key.nth,
-        arguments: as_json(&key.arguments),
+        arguments: as_json(&key.arguments.value()),
         turn: turn.number(),
         source: origin.as_ref().map(|origin| origin.source.clone()),
         line: origin
@@ -500,7 +500,7 @@ fn plain_shifted(shifted: &Shifted) -> PlainShifted {
         actor: key.actor.clone(),
         definition: key.definition.clone(),
         what: key.what.clone(),
-        arguments: as_json(&key.arguments),
+        arguments: as_json(&key.arguments.value()),
         before: *before,
         now: *now,
     }
@@ -510,7 +510,7 @@ fn plain_shifted(shifted: &Shifted) -> PlainShifted {
 fn plain_heard(unheard: &Unheard) -> PlainHeard {
     let (kind, text) = match &unheard.heard.event {
         Event::Evaluate { text, .. } => ("typed text", short(text, TYPED_CHARACTERS)),
-        Event::Told { value, .. } => ("told value", abbreviated(value)),
+        Event::Told { value, .. } => ("told value", abbreviated(&value.value())),
         Event::Merged { asserted, .. } => ("merge", format!("{} facts", asserted.len())),
         Event::Granted { .. } => ("grant", "capabilities".to_owned()),
         Event::Restart {} => ("restart", unheard.actor.clone()),

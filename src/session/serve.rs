@@ -9,6 +9,7 @@ use duet_journal::{BranchName, Letter, Sequence, Store, Taken};
 use duet_runtime::driver::{Drivers, Input, check_foreign};
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::value::Fact;
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::heads;
@@ -259,7 +260,9 @@ impl Session {
             }
             Wish::Tell { value, stays } => {
                 fitting(&value)?;
-                let value = self.world.mask_value(&value);
+                let value = Fact::new(self.world.mask_value(&value));
+                let value =
+                    value.map_err(|error| Refusal::Why(format!("the run cannot receive this value: {error}")))?;
                 self.run.deliver_first(Input::Tell { value, stays });
             }
             Wish::Webhook { name, request } => {

@@ -13,12 +13,12 @@ use duet_drivers::ticker::Ticker;
 use duet_drivers::tool::double::Answered;
 use duet_drivers::waker::Waker;
 use duet_journal::Store;
+use duet_journal::packed::View;
 use duet_runtime::action::Action;
 use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace, Origin};
 use duet_runtime::record::key::Ledger;
 use duet_runtime::run::{DriveOutcome, Run};
 use duet_runtime::scheme::{SchemePrograms, TextCounts};
-use preserves::{IOValue, ValueImpl};
 
 use super::Session;
 use crate::error::CommandError;
@@ -124,7 +124,7 @@ fn findings(ledger: &Ledger) -> Vec<Finding> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other action is a finding")]
 fn finding(action: &Action) -> Option<Finding> {
     match action {
-        Action::Message(message) => told(&message.value.value()),
+        Action::Message(message) => told(message.value.view()),
         Action::ReportFailure(report) if report.is_taken && report.failed.failure.kind == TEST_FAILED => {
             Some(Finding::Unexpected {
                 name: report.failed.role.clone().unwrap_or_default(),
@@ -139,18 +139,16 @@ fn finding(action: &Action) -> Option<Finding> {
 }
 
 /// Reads a message of `(srfi 64)`.
-fn told(value: &IOValue) -> Option<Finding> {
-    if value.is_simple_record("test/end", Some(0)) {
-        return Some(Finding::End);
+fn told(value: View<'_>) -> Option<Finding> {
+    let mut fields = value.items();
+    match (value.label()?.symbol()?, fields.next(), fields.next(), fields.next()) {
+        ("test/end", None, None, None) => Some(Finding::End),
+        ("test/result", Some(result), Some(name), None) => Some(Finding::Expected {
+            result: result.symbol()?.to_owned(),
+            name: name.string()?.to_owned(),
+        }),
+        _ => None,
     }
-    if !value.is_simple_record("test/result", Some(2)) {
-        return None;
-    }
-    let (result, name): (IOValue, IOValue) = (value.index(0).into(), value.index(1).into());
-    Some(Finding::Expected {
-        result: result.as_symbol()?.into_owned(),
-        name: name.as_string()?.into_owned(),
-    })
 }
 
 /// The places where the fibers of a run wait.

@@ -175,8 +175,8 @@ fn of_event(kind: &str, event: &Event) -> Piece {
         }
         Event::Abandon {} => person("cancelled".to_owned()),
         Event::Merged { asserted, retracted } => plain(format!("merged +{} -{}", asserted.len(), retracted.len())),
-        Event::Told { value, stays: true } => person(format!("signal {}", abbreviated(value))),
-        Event::Told { value, stays: false } => person(format!("message {}", abbreviated(value))),
+        Event::Told { value, stays: true } => person(format!("signal {}", abbreviated(&value.value()))),
+        Event::Told { value, stays: false } => person(format!("message {}", abbreviated(&value.value()))),
         Event::Joined { name, .. } => plain(format!("{name} came in")),
         Event::Granted { grant } => person(format!("granted {}", granted(grant))),
         Event::Patched { .. } => person("gave a changed text".to_owned()),
@@ -346,7 +346,7 @@ fn one_done(action: &Action, at: Sequence, origins: &mut Origins<'_>) -> Result<
         Action::InvokeTool(call) => match exchange::asked(call) {
             Some(asked) => Piece::new(kind, Tone::Model, &asked.line()),
             None => {
-                let words = payload_words(&call.payload);
+                let words = payload_words(&call.payload.value());
                 plain(format!("call {} {words}", call.tool).trim_end().to_owned())
             }
         }

@@ -269,11 +269,12 @@ impl Side {
                 }
             }
             Action::InvokeTool(call) => {
-                let Some(path) = text_at(&call.payload, "path") else {
+                let payload = call.payload.value();
+                let Some(path) = text_at(&payload, "path") else {
                     return;
                 };
                 match call.tool.as_str() {
-                    "workspace/write" => drop(self.files.insert(path, text_at(&call.payload, "content"))),
+                    "workspace/write" => drop(self.files.insert(path, text_at(&payload, "content"))),
                     "workspace/delete" => drop(self.files.insert(path, None)),
                     _ => {}
                 }

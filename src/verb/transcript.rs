@@ -158,7 +158,8 @@ impl Reading {
     }
 
     fn ask(&mut self, call: &InvokeTool, role: String, at: Sequence) {
-        let messages = field(&call.payload, "messages").and_then(|messages| list(&messages));
+        let payload = call.payload.value();
+        let messages = field(&payload, "messages").and_then(|messages| list(&messages));
         let messages = messages.unwrap_or_default();
         let mut hashes = vec![RecordHash::of(role.as_bytes())];
         for message in &messages {
@@ -170,7 +171,7 @@ impl Reading {
             .rev()
             .find_map(|length| Some((length, *self.known.get(&hashes[length])?)));
         let (told, position) = begun.unwrap_or_else(|| {
-            let model = text_field(&call.payload, "model").unwrap_or_else(|| "default".to_owned());
+            let model = text_field(&payload, "model").unwrap_or_else(|| "default".to_owned());
             self.conversations.push(Conversation {
                 agent: role,
                 model,

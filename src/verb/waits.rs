@@ -257,15 +257,15 @@ impl Waiting {
 impl Open {
     fn of(id: RequestId, request: &request::Request, state: &RunState, is_full: bool) -> Self {
         let (kind, tool, payload) = match &request.question {
-            Question::Tool { name, payload } => ("tool", Some(name), Some(payload)),
-            Question::Deferred { name, payload } => ("deferred", Some(name), Some(payload)),
-            Question::Approve { prompt, .. } => ("approve", None, Some(prompt)),
+            Question::Tool { name, payload } => ("tool", Some(name), Some(payload.value())),
+            Question::Deferred { name, payload } => ("deferred", Some(name), Some(payload.value())),
+            Question::Approve { prompt, .. } => ("approve", None, Some(prompt.clone())),
             Question::Read { .. } => ("read", None, None),
             Question::Timer { .. } => ("timer", None, None),
             Question::Limit { .. } => ("limit", None, None),
             Question::Deadline { .. } => ("deadline", None, None),
             Question::Postponed { .. } => ("postponed", None, None),
-            Question::Ask { prompt } => ("ask", None, Some(prompt)),
+            Question::Ask { prompt } => ("ask", None, Some(prompt.clone())),
         };
         let role = state.actor(request.actor).and_then(|actor| actor.role.clone());
         Self {
@@ -274,7 +274,7 @@ impl Open {
             name: line::actor(request.actor, role.as_deref()),
             kind,
             tool: tool.cloned(),
-            payload: payload.cloned(),
+            payload,
             at_ms: deadline(&request.question),
             tag: request.tag.clone(),
             told: question(request, is_full),
@@ -297,9 +297,12 @@ fn deadline(question: &Question) -> Option<u64> {
 
 fn question(request: &request::Request, is_full: bool) -> String {
     match &request.question {
-        Question::Tool { name, payload } => format!("call of {name} with {}", shown(payload)),
+        Question::Tool { name, payload } => format!("call of {name} with {}", shown(&payload.value())),
         Question::Deferred { name, payload } if is_full => {
-            format!("approval of the call of {name} with {}", visible(&shown(payload)))
+            format!(
+                "approval of the call of {name} with {}",
+                visible(&shown(&payload.value()))
+            )
         }
         Question::Deferred { name, .. } => format!("approval of the call of {name}"),
         Question::Approve { attempts, .. } if is_full => format!("approval of {}", visible(&attempted(attempts))),

@@ -137,7 +137,7 @@ impl WebhookInboxes {
         let mut calls = BTreeMap::new();
         for request in run.state().requests.values() {
             if let (Some(name), Question::Tool { payload, .. }) = (request.inbox_name(), &request.question) {
-                calls.entry(name).or_insert_with(|| payload.clone());
+                calls.entry(name).or_insert_with(|| payload.value());
             }
         }
         let known = Known {
@@ -280,7 +280,10 @@ fn newest_call(store: &dyn Store, place: &Place, hook: &str) -> Result<Option<IO
     let turns = newest_turns(store, place, NEWEST_TURNS).map_err(|error| Missing::Unable(error.first_line()))?;
     let committed = turns.iter().filter(|(turn, _)| turn.outcome == Outcome::Committed {});
     let actions = committed.flat_map(|(turn, _)| turn.actions.iter().flat_map(Action::done));
-    let is_it = |call: &&InvokeTool| name_of_inbox_call(&call.tool, &call.payload).as_deref() == Some(hook);
-    let newest = actions.filter_map(Action::call).rfind(is_it);
-    Ok(newest.map(|call| call.payload.clone()))
+    let payload = |call: &InvokeTool| {
+        let payload = call.payload.value();
+        let is_it = name_of_inbox_call(&call.tool, &payload).as_deref() == Some(hook);
+        is_it.then_some(payload)
+    };
+    Ok(actions.filter_map(Action::call).rev().find_map(payload))
 }

@@ -7,7 +7,7 @@
     test-calls calls-of model-prompts
     test-called test-not-called test-call-count test-call-order test-scripts-used)
   (on-demand)
-  (import (scheme base) (only (scheme cxr) caddr) (scheme write) (duet syntax)
+  (import (scheme base) (only (scheme cxr) caddr) (scheme lazy) (scheme write) (duet syntax)
     (only (duet base)
       condition? condition-kind condition-message condition-irritants
       dictionary dictionary? dictionary-ref dictionary-contains? dictionary-copy dictionary-keys

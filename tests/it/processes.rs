@@ -24,6 +24,7 @@ use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::world::{Person, Settings, World};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input};
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::value::Fact;
 use preserves::{IOValue, Value, ValueImpl};
 use tempfile::TempDir;
 
@@ -55,7 +56,7 @@ fn start(world: &mut World, payload: &str) {
         asking: None,
         kind: EffectKind::Tool {
             name: "process/run".to_owned(),
-            payload: payload.parse().expect("a value"),
+            payload: Fact::new(payload.parse().expect("a value")).expect("small"),
         },
     }]);
 }

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use duet_runtime::driver::Input;
-use duet_runtime::model::codec::{Codec, record};
+use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::peer::Told;
-use preserves::IOValue;
+use duet_runtime::model::value::Fact;
 
 use crate::report::{Report, Reporter};
 pub use crate::visit::Refusal;
@@ -60,9 +60,9 @@ pub(crate) struct Guests {
 }
 
 impl Guests {
-    /// Makes an input of a visit.
-    pub(crate) fn admit(&mut self, visit: Visit) -> Input {
-        match visit {
+    /// Makes an input of a visit; none of a refusal that no record could hold.
+    pub(crate) fn admit(&mut self, visit: Visit) -> Option<Input> {
+        Some(match visit {
             Visit::Join {
                 name,
                 manifest,
@@ -84,11 +84,17 @@ impl Guests {
             }
             Visit::Refused { refusal } => {
                 let Refusal { kind, why, count } = refusal;
-                let fields = vec![IOValue::symbol(kind), why.encode(), count.encode()];
-                let value = record("gatekeeper/refused", fields);
+                let value = Fact::write(|out| {
+                    out.record("gatekeeper/refused", |out| {
+                        out.symbol(kind);
+                        why.write(out);
+                        count.write(out);
+                    });
+                });
+                let value = value.ok()?;
                 Input::Tell { value, stays: false }
             }
-        }
+        })
     }
 
     /// Tells a client something; false if it has gone without leaving.

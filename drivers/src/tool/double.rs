@@ -241,7 +241,7 @@ pub fn written(calls: &[Answered]) -> String {
         tools
             .entry(tool)
             .or_default()
-            .push([preserves(&asking.arguments), by, reply]);
+            .push([preserves(&asking.arguments.value()), by, reply]);
     }
     let mut script = "{\n".to_owned();
     for (tool, mut replies) in tools {
@@ -274,6 +274,8 @@ pub fn without(script: &str, is_left_out: impl Fn(&str) -> bool) -> Result<Strin
 
 #[cfg(test)]
 mod tests {
+    use duet_runtime::model::value::Fact;
+
     use super::*;
 
     #[track_caller]
@@ -300,7 +302,7 @@ mod tests {
                     actor: "main/a".to_owned(),
                     definition: "f \"g\"".to_owned(),
                 },
-                arguments: payload.parse().expect("a value"),
+                arguments: Fact::new(payload.parse().expect("a value")).expect("small"),
             },
             outcome,
         };

@@ -61,7 +61,7 @@ enum Fit {
 impl Reply {
     /// Says how well it fits a call. A call of which nobody knows who makes it is anybody's.
     fn fit(&self, payload: &IOValue, asking: Option<&Asking>) -> Option<Fit> {
-        let is_asked = |own: &IOValue| own == payload || asking.is_some_and(|asking| *own == asking.arguments);
+        let is_asked = |own: &IOValue| own == payload || asking.is_some_and(|asking| *own == asking.arguments.value());
         let is_wanted = self.payload.as_ref().is_none_or(is_asked);
         if !(is_wanted && self.texts.iter().all(|text| has_text(payload, text))) {
             return None;
@@ -100,7 +100,7 @@ fn take_fitting(replies: &mut VecDeque<Reply>, payload: &IOValue, asking: Option
 
 /// Says which calls the replies left are for, if they are for certain payloads, with the nearest.
 fn nearest(replies: &VecDeque<Reply>, payload: &IOValue, asking: Option<&Asking>) -> Option<String> {
-    let asked = text::preserves(asking.map_or(payload, |asking| &asking.arguments));
+    let asked = text::preserves(&asking.map_or_else(|| payload.clone(), |asking| asking.arguments.value()));
     let common = |own: &str| {
         let before = own.chars().zip(asked.chars()).take_while(|(one, other)| one == other);
         let behind = own.chars().rev().zip(asked.chars().rev());

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use duet_runtime::driver::{Blob, Input, ToolFailure};
 use duet_runtime::model::peer::Said;
-use duet_runtime::model::value::map_atoms;
+use duet_runtime::model::value::{Fact, map_atoms};
 use preserves::{IOValue, ValueImpl};
 
 use super::failure::Kind;
@@ -199,10 +199,12 @@ impl Secrets {
                     contents,
                 }
             }
-            Input::Tell { value, stays } => Input::Tell {
-                value: self.mask(&value),
-                stays,
-            },
+            Input::Tell { value, stays } => {
+                let masked = Fact::new(self.mask(&value.value()));
+                // A placeholder may be longer than its secret.
+                let value = masked.map_err(|error| Kind::OutputLimit.because(error.to_string()))?;
+                Input::Tell { value, stays }
+            }
             Input::Said { peer, what } => Input::Said {
                 peer,
                 what: what.into_iter().map(|said| self.mask_said(said)).collect(),

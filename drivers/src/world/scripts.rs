@@ -17,10 +17,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use duet_runtime::driver::packed::PackedError;
 use duet_runtime::driver::{Input, ToolFailure};
-use duet_runtime::model::codec::{Codec, Fields, record};
+use duet_runtime::model::codec::{Codec, Fields};
 use duet_runtime::model::grant::Grant;
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::value::Fact;
 use preserves::{IOValue, ValueImpl};
 
 use super::{Order, World};
@@ -61,7 +63,7 @@ pub(super) struct Scripts {
 #[derive(Clone)]
 pub(super) struct Called {
     name: String,
-    payload: IOValue,
+    payload: Fact,
     /// The path of the actor that called, if it is known.
     by: String,
 }
@@ -93,21 +95,27 @@ impl Called {
     }
 
     /// A question to the person, or a request to approve what has these names.
-    pub(super) fn question(prompt: &IOValue, approves: &[String]) -> Self {
+    ///
+    /// # Errors
+    /// [`PackedError`] if no record could hold it; the question itself is in one.
+    pub(super) fn question(prompt: &IOValue, approves: &[String]) -> Result<Self, PackedError> {
         let (name, payload) = if approves.is_empty() {
-            (PERSON, prompt.clone())
+            (PERSON, Fact::new(prompt.clone())?)
         } else {
-            (APPROVAL, approves.to_vec().encode())
+            (
+                APPROVAL,
+                Fact::write(|out| out.sequence(|out| approves.iter().for_each(|name| out.string(name))))?,
+            )
         };
-        Self {
+        Ok(Self {
             name: name.to_owned(),
             payload,
             by: String::new(),
-        }
+        })
     }
 
     fn listed(&self) -> IOValue {
-        IOValue::new(vec![self.name.encode(), self.payload.clone(), self.by.encode()])
+        IOValue::new(vec![self.name.encode(), self.payload.value(), self.by.encode()])
     }
 }
 
@@ -189,8 +197,12 @@ fn can_be_scripted(name: &str) -> bool {
 }
 
 /// The tools that a call scripts, if it does.
-pub fn scripted_by(name: &str, payload: &IOValue) -> Option<Vec<String>> {
-    let mut arguments = Arguments::read(&SCRIPT, payload).ok().filter(|_| name == SCRIPT.name)?;
+pub fn scripted_by(name: &str, payload: &Fact) -> Option<Vec<String>> {
+    if name != SCRIPT.name {
+        return None;
+    }
+    let payload = payload.value();
+    let mut arguments = Arguments::read(&SCRIPT, &payload).ok()?;
     arguments.required("tools", strings).ok()
 }
 
@@ -210,9 +222,9 @@ impl World {
         }
         if order.name.starts_with(TESTS) {
             let outcome = match &order.name[TESTS.len()..] {
-                "script" => self.script(&order.payload),
-                "answer" => self.answer_scripted(&order.payload),
-                "calls" => self.calls(&order.payload),
+                "script" => self.script(&order.payload.value()),
+                "answer" => self.answer_scripted(&order.payload.value()),
+                "calls" => self.calls(&order.payload.value()),
                 _ => return Some(order),
             };
             self.return_to(order.request, order.key, outcome);
@@ -260,10 +272,24 @@ impl World {
 
     fn tell_script(&mut self, request: RequestId, waiting: Waiting, called: Called) {
         let Called { name, payload, by } = called;
-        let fields = vec![waiting.key.encode(), name.encode(), payload, by.encode()];
-        let value = record("test/call", fields);
-        self.scripts.waiting.insert(request, waiting);
-        self.report(Report::Unasked(Input::Tell { value, stays: false }));
+        let value = Fact::write(|out| {
+            out.record("test/call", |out| {
+                out.string(&waiting.key);
+                out.string(&name);
+                out.packed(payload.view());
+                out.string(&by);
+            });
+        });
+        match value {
+            Ok(value) => {
+                self.scripts.waiting.insert(request, waiting);
+                self.report(Report::Unasked(Input::Tell { value, stays: false }));
+            }
+            Err(error) => {
+                let failure = Kind::BadArgument.because(format!("no script can receive the call: {error}"));
+                self.return_to(request, waiting.key, Err(failure));
+            }
+        }
     }
 
     fn return_to(&self, request: RequestId, key: String, outcome: Outcome) {

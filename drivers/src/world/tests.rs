@@ -114,7 +114,7 @@ fn call(number: u64, name: &str) -> Effect {
         number,
         EffectKind::Tool {
             name: name.to_owned(),
-            payload: text("payload"),
+            payload: fact("payload"),
         },
     )
 }
@@ -135,6 +135,10 @@ fn read(number: u64, length_bytes_max: usize) -> Effect {
 
 fn text(text: &str) -> IOValue {
     IOValue::new(text.to_owned())
+}
+
+fn fact(value: &str) -> Fact {
+    Fact::new(text(value)).unwrap()
 }
 
 fn result(number: u64, value: &str) -> Option<Input> {

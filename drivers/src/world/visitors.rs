@@ -53,7 +53,7 @@ impl World {
 
     /// Makes an input of the wish of a client.
     pub(super) fn admit_visit(&mut self, visit: Visit) -> Option<Input> {
-        let input = self.guests.admit(visit);
+        let input = self.guests.admit(visit)?;
         // A client answers no tool, so masking refuses nothing.
         self.secrets.mask_input(input).ok()
     }

@@ -1,7 +1,8 @@
 //! Hashing by structure: values that are `equal?` hash alike, in any heap and any process.
 //!
 //! Owns the hash of each kind of value. All parts count, up to [`NODES_MAX`]; of a value with a
-//! cycle, which has parts without end, the first [`NODES_OF_CYCLE`].
+//! cycle, which has parts without end, the first [`NODES_OF_CYCLE`]; of a table its keys, and of
+//! each value in it what it is without its own parts.
 //! INVARIANT: no address, index or load order enters a hash. An object that is equal only to itself
 //! gets a number from a counter of the heap, kept in its header, when it is first hashed.
 //! It does not place keys in tables.
@@ -153,6 +154,22 @@ impl Heap {
 
     fn hash_node(&mut self, value: Value, mixer: &mut Mixer, pending: &mut Vec<Value>) {
         self.push_hashed_parts(value, pending);
+        self.hash_shell(value, mixer);
+        let Some(header) = self.header(value).filter(|_| !value.is_pair()) else {
+            return;
+        };
+        match header.kind.sameness() {
+            Sameness::Table if header.flags.has(Flags::BY_IDENTITY) => mixer.add(u64::from(self.identity_hash(value))),
+            Sameness::Table => self.hash_table(value, mixer),
+            Sameness::Record if self.is_labelled(value) => {}
+            Sameness::Record | Sameness::Identity => mixer.add(u64::from(self.identity_hash(value))),
+            Sameness::Text | Sameness::Name | Sameness::Bytes => {}
+            Sameness::Number | Sameness::Parts | Sameness::Numbers => {}
+        }
+    }
+
+    /// Adds what a value is without its parts, its entries and its identity.
+    fn hash_shell(&self, value: Value, mixer: &mut Mixer) {
         if value.is_pair() {
             mixer.add(1);
             return;
@@ -187,18 +204,31 @@ impl Heap {
             }
             Sameness::Parts | Sameness::Numbers => mixer.add(self.object_length(value) as u64),
             Sameness::Record if self.is_labelled(value) => mixer.add(self.object_length(value) as u64),
-            Sameness::Table if header.flags.has(Flags::BY_IDENTITY) => mixer.add(u64::from(self.identity_hash(value))),
-            Sameness::Table => self.hash_table(value, mixer),
-            Sameness::Record | Sameness::Identity => mixer.add(u64::from(self.identity_hash(value))),
+            Sameness::Table | Sameness::Record | Sameness::Identity => {}
         }
     }
 
-    /// Adds what does not depend on the order of insertion.
+    /// Adds what does not depend on the order of insertion: of each entry the key, and what its
+    /// value is without its parts.
     fn hash_table(&self, object: Value, mixer: &mut Mixer) {
         let count = self.table_count(object);
         mixer.add(count as u64);
         self.charge(self.table_places(object) as u64 / rate::NODES);
-        mixer.add(self.table_hashes(object).fold(0, u64::wrapping_add));
+        let entries = self.field(object, table::ENTRIES);
+        let stride = self.table_stride(object);
+        let used = self.field(object, table::USED).as_fixnum().unwrap_or(0) as usize;
+        let mut sum = 0_u64;
+        for start in (0..used).map(|ordinal| ordinal * stride) {
+            if self.field(entries, start + 1) == Value::ABSENT {
+                continue;
+            }
+            let mut entry = Mixer(self.field(entries, start).to_bits());
+            if stride > 2 {
+                self.hash_shell(self.field(entries, start + 2), &mut entry);
+            }
+            sum = sum.wrapping_add(entry.finish());
+        }
+        mixer.add(sum);
     }
 
     /// The hash of an object that is equal only to itself, given to it now if it has none.
@@ -212,15 +242,5 @@ impl Heap {
         self.set_register(Register::IdentityHash, Value::small(i32::from(identity)));
         self.set_flags(object, flags.with_identity(identity));
         identity
-    }
-
-    /// The hashes that a table keeps for its keys.
-    fn table_hashes(&self, object: Value) -> impl Iterator<Item = u64> + '_ {
-        let entries = self.field(object, table::ENTRIES);
-        let stride = self.table_stride(object);
-        let used = self.field(object, table::USED).as_fixnum().unwrap_or(0) as usize;
-        (0..used)
-            .filter(move |ordinal| self.field(entries, ordinal * stride + 1) != Value::ABSENT)
-            .map(move |ordinal| self.field(entries, ordinal * stride).to_bits())
     }
 }

@@ -141,6 +141,8 @@ pub(super) struct NativeTier {
     is_refused: bool,
     /// How often machine code has left for the interpreter.
     exits: u32,
+    /// The fuel that machine code has used since it was last asked for.
+    fuel: u64,
 }
 
 /// Machine code and its tables.
@@ -158,6 +160,17 @@ struct NativeCode {
 }
 
 impl NativeTier {
+    /// Counts fuel that machine code has used.
+    #[inline(always)]
+    fn count_fuel(&mut self, fuel: i64) {
+        self.fuel = self.fuel.saturating_add_signed(fuel);
+    }
+
+    /// Returns the fuel that machine code has used since the last call of this function.
+    pub(super) fn take_fuel(&mut self) -> u64 {
+        std::mem::take(&mut self.fuel)
+    }
+
     pub(super) fn set_mode(&mut self, mode: NativeMode) {
         self.mode = mode;
         self.forget();

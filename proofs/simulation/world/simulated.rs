@@ -77,7 +77,7 @@ impl Simulated {
         match effect.kind {
             EffectKind::Tool { name, payload } => Some(Input::ToolResult {
                 request,
-                outcome: self.outcome(&name, &payload, what),
+                outcome: self.outcome(&name, &payload.value(), what),
             }),
             EffectKind::Proceed { note, .. } => Some(Input::ToolResult {
                 request,

@@ -8,6 +8,7 @@ use crate::capability::Authority;
 use crate::codec_struct;
 use crate::driver::EffectKind;
 use crate::model::identity::{CapabilityId, FacetId, RequestId, Resource};
+use crate::model::value::Fact;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 use crate::state::request::{Question, Request};
@@ -24,7 +25,7 @@ pub struct InvokeTool {
     /// The name of the tool, which is also that of the capability.
     pub tool: String,
     /// The argument.
-    pub payload: IOValue,
+    pub payload: Fact,
     /// The program's name for the result.
     pub tag: String,
     /// The capability value through which the actor calls, whose caveats the argument has passed;
@@ -35,7 +36,6 @@ codec_struct!(InvokeTool "invoke-tool" { request, facet, role, tool, payload, ta
 
 impl Act for InvokeTool {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        crate::model::value::Fact::new(self.payload.clone())?;
         if let Some(via) = self.via {
             draft.state.require(via, &self.authority())?;
         }

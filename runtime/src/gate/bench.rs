@@ -13,7 +13,7 @@ use crate::model::identity::Handle;
 use crate::policy::authority::{NAMESPACES, Role};
 use crate::policy::document::Malformed;
 use crate::policy::entry::Entries;
-use crate::policy::item::{Grounds, Item, Tools};
+use crate::policy::item::{Grounds, Item, Tool, Tools};
 use crate::policy::keyed::{self, Keyed};
 use crate::policy::predicate::sum_until;
 use crate::policy::proposal::judge_with;
@@ -34,6 +34,15 @@ pub(crate) struct Bench<'a> {
     after: Entries,
     calls: usize,
     ledger: Ledger,
+}
+
+/// How much of the arguments of a call an item has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// The levels that the tool's own schema looks at.
+    Looked,
+    /// All.
+    Whole,
 }
 
 /// Who holds which entries: unlike the entries after a turn, it knows of a second text under a key.
@@ -117,7 +126,7 @@ impl<'a> Bench<'a> {
     /// apply to them.
     pub(crate) fn rule(&self, attempts: &[Action], is_approved: bool) -> Option<Ruling> {
         let mut after = self.after.clone();
-        let items = attempts.iter().filter_map(|attempt| self.item(attempt));
+        let items = attempts.iter().filter_map(|attempt| self.item(attempt, Extent::Looked));
         items.for_each(|item| apply(&mut after, &item));
         let ruling = self.rule_with(attempts, &after, is_approved)?;
         let second = self.second_text(attempts);
@@ -141,7 +150,7 @@ impl<'a> Bench<'a> {
     /// be more.
     pub(crate) fn work(&self, attempts: &[Action], steps_max: u64) -> u64 {
         let done = attempts.iter().flat_map(Action::done);
-        let items = done.filter_map(|attempt| self.item(attempt));
+        let items = done.filter_map(|attempt| self.item(attempt, Extent::Whole));
         sum_until(items, steps_max, |item, steps_max| {
             item.work(self.grounds(false), steps_max)
         })
@@ -160,11 +169,22 @@ impl<'a> Bench<'a> {
     /// Judges actions of a turn that leads to the entries `after`; [`None`] if policy does not
     /// apply to them.
     pub(crate) fn rule_with(&self, attempts: &[Action], after: &Entries, is_approved: bool) -> Option<Ruling> {
-        let items: Vec<Item> = attempts.iter().filter_map(|attempt| self.item(attempt)).collect();
+        let items_of = |extent| -> Vec<Item> {
+            let items = attempts.iter().filter_map(|attempt| self.item(attempt, extent));
+            items.collect()
+        };
+        let judge = |items: &[Item]| judge_with(self.grounds(is_approved), items, after, self.calls);
+        let extent = self.extent(after);
+        let mut items = items_of(extent);
         if items.is_empty() {
             return None;
         }
-        let ruling = judge_with(self.grounds(is_approved), &items, after, self.calls);
+        let mut ruling = judge(&items);
+        if extent == Extent::Looked && !ruling.is_allowed() {
+            // The reason may quote what was left out.
+            items = items_of(Extent::Whole);
+            ruling = judge(&items);
+        }
         let has_call = items.iter().any(|item| matches!(item, Item::Call { .. }));
         let broken = self.broken_token.clone().filter(|_| has_call);
         Some(broken.map_or(ruling.clone(), |broken| ruling.or_stricter(broken)))
@@ -187,19 +207,36 @@ impl<'a> Bench<'a> {
         &self.after
     }
 
+    /// Says how much of the arguments of calls is judged: where there are no entries, only the
+    /// tool's own schema looks at them.
+    fn extent(&self, after: &Entries) -> Extent {
+        if self.before.is_empty() && after.is_empty() {
+            Extent::Looked
+        } else {
+            Extent::Whole
+        }
+    }
+
+    fn levels(&self, tool: &str, extent: Extent) -> usize {
+        match extent {
+            Extent::Whole => usize::MAX,
+            Extent::Looked => self.tools.find(tool).map_or(0, Tool::levels),
+        }
+    }
+
     /// Makes the item that policy sees of an action; policy does not apply to the other actions.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "policy is about calls and entries; the table of actions is long"
     )]
-    fn item(&self, action: &Action) -> Option<Item> {
+    fn item(&self, action: &Action, extent: Extent) -> Option<Item> {
         match action {
             Action::InvokeTool(call) => Some(Item::Call {
                 tool: call.tool.clone(),
-                arguments: payload::as_json(&call.payload),
+                arguments: payload::to_level(call.payload.view(), self.levels(&call.tool, extent)),
                 is_conveyed: call.via.is_some(),
             }),
-            Action::Pass(pass) => self.item(pass.action.first()?),
+            Action::Pass(pass) => self.item(pass.action.first()?, extent),
             _ => self.delta(action).map(|Delta { key, text }| Item::Delta { key, text }),
         }
     }

@@ -1,6 +1,7 @@
 //! Payloads of tools in the form that constraints see: JSON.
 //!
-//! INVARIANT: every payload has a JSON form, and equal payloads have equal ones. Symbols and
+//! INVARIANT: every payload has a JSON form, and equal payloads have equal ones; a form that is cut
+//! at some level equals the whole one above that level. Symbols and
 //! strings are both strings, but the symbol `null` is null; a record is an object of `record` and
 //! `fields`, bytes are an object of `bytes` in hexadecimal digits, a set is a list, and a double
 //! that is not a number is text.
@@ -8,8 +9,11 @@
 //! recorded value, which is bounded.
 //! Read next: `bench.rs`.
 
+use duet_journal::packed::{Class, Parts, View};
 use preserves::{AtomClass, CompoundClass, IOValue, ValueClass, ValueImpl};
 use serde_json::{Map, Number, Value, json};
+
+use crate::policy::schema;
 
 /// Returns a payload as JSON.
 pub fn as_json(payload: &IOValue) -> Value {
@@ -29,6 +33,75 @@ pub fn as_json(payload: &IOValue) -> Value {
         }
         ValueClass::Embedded => json!({"embedded": format!("{payload:?}")}),
     }
+}
+
+/// Returns a payload as JSON, with nothing inside what stands `levels` levels below the top. Atoms
+/// are whole, and so is what few payloads have: sets, and dictionaries with keys that are not all
+/// symbols or all strings.
+pub(crate) fn to_level(payload: View<'_>, levels: usize) -> Value {
+    let parts = |parts: Parts<'_>, levels| parts.map(|part| to_level(part, levels)).collect();
+    match (payload.class(), levels) {
+        (Class::Sequence, 0) => Value::Array(Vec::new()),
+        (Class::Sequence, levels) => Value::Array(parts(payload.parts(), levels - 1)),
+        (Class::Record | Class::Dictionary, 0) => Value::Object(Map::new()),
+        (Class::Record, levels) => {
+            let label = payload.label().map(|label| to_level(label, levels - 1));
+            let fields = if levels > 1 {
+                parts(payload.items(), levels - 2)
+            } else {
+                Vec::new()
+            };
+            json!({"record": label, "fields": fields})
+        }
+        (Class::Dictionary, levels) => {
+            let members = members(payload, |name, value| (name.to_owned(), to_level(value, levels - 1)));
+            members.map_or_else(
+                || as_json(&payload.to_value()),
+                |members| Value::Object(members.into_iter().collect()),
+            )
+        }
+        (Class::Atom, _) => text(payload).map_or_else(
+            || as_json(&payload.to_value()),
+            |text| if is_null(payload) { Value::Null } else { json!(text) },
+        ),
+        (Class::Set | Class::Embedded, _) => as_json(&payload.to_value()),
+    }
+}
+
+/// Counts the bytes of the texts in the JSON form of a payload, keys included.
+pub(crate) fn text_bytes(payload: View<'_>) -> u64 {
+    let in_whole = || schema::text_bytes(&as_json(&payload.to_value()));
+    match payload.class() {
+        Class::Sequence => payload.parts().map(text_bytes).sum(),
+        Class::Dictionary => {
+            let members = members(payload, |name, value| name.len() as u64 + text_bytes(value));
+            members.map_or_else(in_whole, |members| members.into_iter().sum())
+        }
+        Class::Atom if is_null(payload) => 0,
+        Class::Atom => text(payload).map_or_else(in_whole, |text| text.len() as u64),
+        Class::Record | Class::Set | Class::Embedded => in_whole(),
+    }
+}
+
+/// Makes something of each member of a dictionary; nothing if its keys are not all symbols or all
+/// strings, so that two might have one name.
+fn members<'a, T>(dictionary: View<'a>, mut make: impl FnMut(&'a str, View<'a>) -> T) -> Option<Vec<T>> {
+    let mut are_symbols = None;
+    let member = |(key, value): (View<'a>, View<'a>)| {
+        let is_symbol = key.symbol().is_some();
+        let is_alike = *are_symbols.get_or_insert(is_symbol) == is_symbol;
+        let name = text(key).filter(|_| is_alike)?;
+        Some(make(name, value))
+    };
+    dictionary.entries().map(member).collect()
+}
+
+fn text(atom: View<'_>) -> Option<&str> {
+    atom.string().or_else(|| atom.symbol())
+}
+
+fn is_null(atom: View<'_>) -> bool {
+    atom.symbol() == Some("null")
 }
 
 fn items(payload: &IOValue) -> Vec<Value> {
@@ -67,11 +140,68 @@ fn atom(class: AtomClass, payload: &IOValue) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use duet_journal::PackedValue;
+
     use super::*;
 
     fn check(payload: &str, expected: &str) {
         let payload: IOValue = payload.parse().expect("well formed");
         assert_eq!(as_json(&payload).to_string(), expected, "{payload:?}");
+    }
+
+    /// Empties what stands `levels` levels below the top.
+    fn cut(value: &Value, levels: usize) -> Value {
+        match value {
+            Value::Array(_) if levels == 0 => json!([]),
+            Value::Object(members) if levels == 0 && !members.contains_key("bytes") => json!({}),
+            Value::Array(items) => items.iter().map(|item| cut(item, levels - 1)).collect(),
+            Value::Object(members) if levels > 0 => {
+                let members = members.iter();
+                Value::Object(
+                    members
+                        .map(|(name, member)| (name.clone(), cut(member, levels - 1)))
+                        .collect(),
+                )
+            }
+            whole => whole.clone(),
+        }
+    }
+
+    #[test]
+    fn a_form_that_is_cut_is_the_whole_one_above_that_level() {
+        for payload in [
+            "{path: \"a\" depth: 3 n: null}",
+            "{\"path\": [1 [2 [3 {a: [4]}]]] \"null\": null}",
+            "[1 -340282366920938463463374607431768211457 1.5 #t a #xd\"7ff8000000000000\"]",
+            "<p [1] <q [2]>>",
+            "#x\"01ff\"",
+            "{a: #x\"01ff\" b: []}",
+        ] {
+            let payload = packed(payload);
+            let whole = as_json(&payload.to_value());
+            for levels in 0..6 {
+                assert_eq!(to_level(payload.view(), levels), cut(&whole, levels), "{payload:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_texts_of_a_payload_are_counted_as_in_its_whole_form() {
+        for payload in [
+            "{path: \"a\" depth: 3 n: null}",
+            "{path: \"long\" \"path\": \"longer\" 1: 2 <r>: 3}",
+            "[1 1.5 #t symbol \"null\" null #xd\"7ff8000000000000\" #{b \"c\"} #:[\"inner\"]]",
+            "<p \"field\" [#x\"01ff\"] {}>",
+        ] {
+            let payload = packed(payload);
+            let whole = as_json(&payload.to_value());
+            assert_eq!(text_bytes(payload.view()), schema::text_bytes(&whole), "{payload:?}");
+            assert_eq!(to_level(payload.view(), usize::MAX), whole, "{payload:?}");
+        }
+    }
+
+    fn packed(text: &str) -> PackedValue {
+        PackedValue::from_value(&text.parse().expect("well formed")).expect("small")
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn attempt(action: &Action) -> String {
     #[expect(clippy::wildcard_enum_match_arm, reason = "other actions describe themselves")]
     match action {
         Action::InvokeTool(call) => {
-            let arguments = arguments(&payload::as_json(&call.payload));
+            let arguments = arguments(&payload::as_json(&call.payload.value()));
             format!("{} {arguments}", visible(&call.tool))
         }
         Action::Assert(assert) => match keyed::of(&assert.value) {

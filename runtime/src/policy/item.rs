@@ -22,7 +22,7 @@ use super::evidence;
 use super::place::Places;
 use super::predicate::{Predicate, Situation, sum_until};
 use super::ruling::{Code, OnFail, Ruling};
-use super::schema::Schema;
+use super::schema::{self, Schema};
 use super::token::{GRANTS, Principal};
 
 /// The prefix of the capability that a change of an entry exercises: `state.write.goal` for
@@ -280,7 +280,9 @@ impl<'a> Case<'a> {
             Item::Call { tool, .. } => grounds.tools.find(tool),
             Item::Delta { .. } => None,
         };
-        let of_tool = known.map_or(0, |tool| tool.work(&self.arguments, steps_max));
+        let of_tool = known.map_or(0, |tool| {
+            tool.work(&self.arguments, schema::text_bytes(&self.arguments), steps_max)
+        });
         let constraints = grounds.entries.under(CONSTRAINTS).filter_map(|(_, entry)| {
             let constraint = entry.constraint.as_ref()?.as_ref().ok()?;
             self.is_covered(&constraint.subject)
@@ -389,11 +391,20 @@ impl Item {
 }
 
 impl Tool {
-    /// Bounds the work to judge the arguments of a call, in steps; more than `steps_max` are only
-    /// told to be more.
-    pub(crate) fn work(&self, arguments: &Value, steps_max: u64) -> u64 {
-        let schema = self.arguments.as_ref().and_then(|schema| schema.ready().ok());
-        schema.map_or(0, |schema| schema.work(arguments, steps_max))
+    /// Bounds the work to judge the arguments of a call, whose texts have this number of bytes, in
+    /// steps; more than `steps_max` are only told to be more.
+    pub(crate) fn work(&self, arguments: &Value, text_bytes: u64, steps_max: u64) -> u64 {
+        self.schema()
+            .map_or(0, |schema| schema.work_of(arguments, text_bytes, steps_max))
+    }
+
+    /// Returns how many levels below the top of a call's arguments the tool's own schema looks at.
+    pub(crate) fn levels(&self) -> usize {
+        self.schema().map_or(0, Schema::levels)
+    }
+
+    fn schema(&self) -> Option<&Schema> {
+        self.arguments.as_ref()?.ready().ok()
     }
 
     /// Puts paths and addresses among the arguments into their normal forms, and names those whose

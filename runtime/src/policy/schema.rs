@@ -7,6 +7,7 @@
 //! Read next: `schema/cost.rs`.
 
 mod cost;
+mod depth;
 mod reference;
 
 use std::fmt;
@@ -42,6 +43,8 @@ struct Compiled {
     /// Whether the size of a value does not bound the steps to judge it.
     multiplies: bool,
     judge_steps_max: u64,
+    /// How many levels below the top of a value it looks at.
+    levels: usize,
 }
 
 impl Schema {
@@ -70,13 +73,26 @@ impl Schema {
             validator,
             source: value.clone(),
             parts: cost::size(value).0,
+            levels: depth::levels(value),
             multiplies,
             judge_steps_max: if multiplies { judge_steps_max } else { PLAIN_STEPS_MAX },
         })))
     }
 
+    /// Returns how many levels below the top of a value the schema looks at: what is deeper changes
+    /// neither its verdict nor the steps to find it.
+    pub fn levels(&self) -> usize {
+        self.0.levels
+    }
+
     /// Bounds the work to judge a value, in steps; more than `steps_max` are only told to be more.
     pub fn work(&self, value: &Value, steps_max: u64) -> u64 {
+        self.work_of(value, text_bytes(value), steps_max)
+    }
+
+    /// The same for a value with this number of bytes in its texts, of which `value` may be the
+    /// part down to the levels that the schema looks at.
+    pub(crate) fn work_of(&self, value: &Value, text_bytes: u64, steps_max: u64) -> u64 {
         let judge_steps_max = self.0.judge_steps_max;
         let steps = match self.count(value, judge_steps_max.min(steps_max)) {
             Ok(steps) if steps.told <= judge_steps_max => steps.told,
@@ -85,7 +101,7 @@ impl Schema {
             Err(cost::TooMany) if judge_steps_max <= steps_max => judge_steps_max,
             Err(cost::TooMany) => steps_max.saturating_add(1),
         };
-        steps.saturating_add(cost::size(value).1 / BYTES_PER_STEP)
+        steps.saturating_add(text_bytes / BYTES_PER_STEP)
     }
 
     /// Says whether the value is valid; one that takes more than 1 000 000 steps to judge is not,
@@ -133,6 +149,11 @@ impl Schema {
             cost::to_judge_plainly(&self.0.source, value, steps_max)
         }
     }
+}
+
+/// Counts the bytes of the texts in a value, keys included.
+pub(crate) fn text_bytes(value: &Value) -> u64 {
+    cost::size(value).1
 }
 
 impl fmt::Debug for Schema {

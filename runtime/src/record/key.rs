@@ -12,9 +12,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
-use std::ops::Deref;
 
-use duet_journal::{PackedValue, Sequence};
+use duet_journal::Sequence;
+use duet_journal::packed::{Compound, PackedLimits, Reader, Token};
 use preserves::{AtomClass, CompoundClass, IOValue, Value, ValueClass, ValueImpl};
 
 use super::paths::{ActorPaths, ROOT};
@@ -25,7 +25,7 @@ use crate::model::codec::{Codec, Fields, label_of, record};
 use crate::model::failure::Origin;
 use crate::model::identity::{ActorId, FacetId, Namer, RequestId};
 use crate::model::peer::{embedded, map_references};
-use crate::model::value::map_atoms;
+use crate::model::value::{Fact, map_atoms};
 use crate::record::TurnRecord;
 use crate::state::event::{Cause, Event};
 
@@ -58,27 +58,19 @@ pub struct Key {
 /// model has heard.
 #[derive(Clone, Debug)]
 pub struct Arguments {
-    value: IOValue,
+    fact: Fact,
     hash: [u8; 32],
 }
 
 impl Arguments {
-    fn new(value: IOValue) -> Self {
-        let hash = match PackedValue::from_value(&value) {
-            Ok(packed) => blake3::hash(packed.as_bytes()),
-            // A record has packed the value before.
-            Err(error) => blake3::hash(error.to_string().as_bytes()),
-        };
-        let hash = hash.into();
-        Self { value, hash }
+    fn new(fact: Fact) -> Self {
+        let hash = blake3::hash(fact.bytes()).into();
+        Self { fact, hash }
     }
-}
 
-impl Deref for Arguments {
-    type Target = IOValue;
-
-    fn deref(&self) -> &IOValue {
-        &self.value
+    /// Decodes the value.
+    pub fn value(&self) -> IOValue {
+        self.fact.value()
     }
 }
 
@@ -115,7 +107,7 @@ impl Key {
                 actor: self.actor.clone(),
                 definition: self.definition.clone(),
             },
-            arguments: self.arguments.value.clone(),
+            arguments: self.arguments.fact.clone(),
         }
     }
 
@@ -359,7 +351,7 @@ impl Ledger {
             actor: self.path(actor),
             definition: place.definition,
             what,
-            arguments: Arguments::new(self.canonical(&arguments)),
+            arguments: Arguments::new(self.canonical_fact(arguments)),
             nth: 0,
         };
         key.nth = {
@@ -391,6 +383,23 @@ impl Ledger {
         let named = map_references(value, &mut |reference| Ok::<_, Infallible>(self.reference(reference)));
         let named = named.unwrap_or_else(|never| match never {});
         map_atoms(&named, &|atom| self.atom(atom))
+    }
+
+    /// The same of a fact. A text with a key may be longer than the one in its place; what no
+    /// record could hold any more stays as it is.
+    fn canonical_fact(&self, fact: Fact) -> Fact {
+        let mut parts = Reader::new(fact.bytes(), PackedLimits::NONE);
+        let has_own_id = |token| match token {
+            Token::String(text) | Token::Symbol(text) => self.text(text).is_some(),
+            Token::Open(compound) => compound == Compound::Embedded,
+            Token::Boolean(_) | Token::Double(_) | Token::Integer(_) | Token::ByteString(_) | Token::Close(_) => false,
+        };
+        while let Ok(Some(token)) = parts.as_mut().map_or(Ok(None), Reader::next) {
+            if has_own_id(token) {
+                return Fact::new(self.canonical(&fact.value())).unwrap_or(fact);
+            }
+        }
+        fact
     }
 
     fn has_own_ids(&self, value: &IOValue) -> bool {
@@ -471,10 +480,11 @@ fn count(counts: &mut BTreeMap<String, u64>, sort: &str) -> u64 {
 
 /// Returns the name of what a request asks, and the arguments; nothing for an effect without an
 /// answer.
-fn subject(kind: &EffectKind) -> Option<(String, IOValue)> {
-    let of = |what: &str, arguments: IOValue| Some((what.to_owned(), arguments));
+fn subject(kind: &EffectKind) -> Option<(String, Fact)> {
+    // A record has packed the value before.
+    let of = |what: &str, arguments: IOValue| Some((what.to_owned(), Fact::new(arguments).ok()?));
     match kind {
-        EffectKind::Tool { name, payload } => of(name, payload.clone()),
+        EffectKind::Tool { name, payload } => Some((name.clone(), payload.clone())),
         EffectKind::Read { length_bytes_max } => of("read", (*length_bytes_max as u64).encode()),
         EffectKind::Timer { delay_ms } | EffectKind::Alarm { delay_ms, .. } => of("timer", delay_ms.encode()),
         EffectKind::Ask { prompt, approves } if approves.is_empty() => of("ask", prompt.clone()),

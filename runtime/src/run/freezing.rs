@@ -23,7 +23,8 @@ impl Run {
     /// the chunks that no earlier record names; `None` also if an actor cannot be frozen at this
     /// point.
     pub(crate) fn take_snapshot_if_due(&mut self, body: &PackedValue, fuel: u64) -> Option<(BlobHash, Vec<BlobHash>)> {
-        self.since_snapshot.count(body.as_bytes(), fuel);
+        let quick = self.programs.take_quick_fuel();
+        self.since_snapshot.count(body.as_bytes(), fuel, quick);
         let things = self.state.dataspace.len() + self.state.actors.len();
         let body_bytes = self.instances.size().bytes;
         let is_due = self.since_snapshot.asks_for_another(&self.policy, things, body_bytes);

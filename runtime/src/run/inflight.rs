@@ -19,6 +19,7 @@ use preserves::{IOValue, Value, ValueImpl};
 use crate::action::Action;
 use crate::driver::{EffectKind, Input};
 use crate::model::identity::RequestId;
+use crate::model::value::Fact;
 use crate::record::{Body, TurnRecord};
 use crate::run::error::RunError;
 use crate::run::input::{CONFLICT, answered, interrupted};
@@ -115,9 +116,13 @@ impl Default for Recovery {
 pub const REPEATABLE: &str = "repeatable";
 
 /// Says whether a payload declares that its call may be made again, to a tool that lets it.
-pub(super) fn is_declared(declaring: &BTreeSet<String>, tool: &str, payload: &IOValue) -> bool {
+pub(super) fn is_declared(declaring: &BTreeSet<String>, tool: &str, payload: &Fact) -> bool {
+    if !declaring.contains(tool) {
+        return false;
+    }
+    let payload = payload.value();
     let said = || payload.get(&Value::symbol(REPEATABLE))?.as_boolean();
-    declaring.contains(tool) && payload.is_dictionary() && said() == Some(true)
+    payload.is_dictionary() && said() == Some(true)
 }
 
 impl Memory {

@@ -5,6 +5,7 @@
 //! Read next: `take_turn.rs`.
 
 use duet_journal::Blob;
+use duet_journal::packed::Compound;
 use preserves::IOValue;
 
 use super::error::RunError;
@@ -62,7 +63,7 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
         Input::Evaluate { text, sources } => return Ok(to_main(vec![Event::Evaluate { text, sources }])),
         Input::Abandon => return Ok(to_main(vec![Event::Abandon {}])),
         Input::Tell { value, stays } => {
-            check_depth(&value)?;
+            check_depth_of(&value)?;
             return Ok(to_main(vec![Event::Told { value, stays }]));
         }
         Input::Join {
@@ -102,8 +103,15 @@ pub(super) fn batch(state: &RunState, input: Input) -> Result<Batch, RunError> {
 
 /// Refuses a value that would be too deep inside a record.
 fn check_depth(value: &IOValue) -> Result<(), RunError> {
-    let wrapped = (0..LEVELS_AROUND).fold(value.clone(), |inside, _| IOValue::new(vec![inside]));
-    Fact::new(wrapped)?;
+    check_depth_of(&Fact::new(value.clone())?)
+}
+
+fn check_depth_of(value: &Fact) -> Result<(), RunError> {
+    Fact::write(|out| {
+        (0..LEVELS_AROUND).for_each(|_| out.open(Compound::Sequence));
+        out.packed(value.view());
+        (0..LEVELS_AROUND).for_each(|_| out.close(Compound::Sequence));
+    })?;
     Ok(())
 }
 

@@ -258,7 +258,8 @@ impl Run {
         let sequence = record.header().sequence;
         outbox.post(turn.actor, sequence, &mut self.state.queue);
         self.keep_endings();
-        self.since_snapshot.count(record.body_bytes(), turn.fuel);
+        let quick = self.programs.take_quick_fuel();
+        self.since_snapshot.count(record.body_bytes(), turn.fuel, quick);
         self.stand_at(record);
     }
 

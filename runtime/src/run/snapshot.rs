@@ -95,6 +95,8 @@ pub(crate) struct Since {
     record_bytes: u64,
     /// What replaying costs, in units of fuel.
     cost: u64,
+    /// How much of it is fuel that machine code has used.
+    quick: u64,
     /// How many bytes of records there were before beyond those that make up for snapshots, or how
     /// many are lacking.
     pub(super) balance_bytes: i64,
@@ -124,14 +126,16 @@ pub(crate) fn body_cost(length_bytes: usize) -> u64 {
 /// a run that only asserts would spend as much time on its snapshots as on its turns.
 const THING_COST: u64 = 400;
 
-/// How much more may have to be replayed, in units of fuel, for each byte of the newest root before
-/// a snapshot is taken that is not made up for: about a hundred times the cost to write it, because
-/// all others wait meanwhile;
+/// How much more may have to be replayed, in units of fuel of the interpreter, for each byte of
+/// the newest root before a snapshot is taken that is not made up for: about a hundred times the
+/// cost to write it, because all others wait meanwhile;
 const ROOT_BYTE_COST: u64 = 100;
 
-/// but no more than this for all of it: a third of a second of machine code, three seconds
-/// interpreted.
+/// but no more than this for all of it: three seconds.
 const ROOT_COST_MAX: u64 = 300_000_000;
+
+/// Machine code uses this much fuel in the time in which the interpreter uses a unit.
+const QUICK_UNITS: u64 = 8;
 
 /// The fuel that replaying must cost for each byte that a snapshot is expected to write. Machine
 /// code uses this much in the time that writing the byte takes; the interpreter needs four times as
@@ -148,12 +152,14 @@ const REST_BYTES_MAX: u64 = 4 << 20;
 const REST_BYTES_FREE: u64 = 64 << 10;
 
 impl Since {
-    /// Counts a turn with the bytes of its record's body and its fuel.
-    pub(crate) fn count(&mut self, body: &[u8], fuel: u64) {
+    /// Counts a turn with the bytes of its record's body and its fuel, and the part of it that
+    /// machine code has used.
+    pub(crate) fn count(&mut self, body: &[u8], fuel: u64, quick: u64) {
         self.turns += 1;
         self.record_bytes += body.len() as u64 + ENVELOPE_BYTES;
         let cost = fuel.saturating_add(TURN_COST + body_cost(body.len()));
         self.cost = self.cost.saturating_add(cost);
+        self.quick = self.quick.saturating_add(quick.min(fuel));
     }
 
     /// Nothing has been recorded since the snapshot that is taken now.
@@ -175,10 +181,17 @@ impl Since {
         }
         let root_cost = self.root_bytes.saturating_mul(ROOT_BYTE_COST);
         let body_cost = self.added_bytes.unwrap_or(body_bytes).saturating_mul(BODY_BYTE_COST);
-        let cost_max = policy.cost_max.max(root_cost.max(body_cost).min(ROOT_COST_MAX));
+        let cost_max = policy.cost_max.max(body_cost.min(ROOT_COST_MAX));
+        let is_costly = self.cost >= cost_max && self.interpreted_cost() >= root_cost.min(ROOT_COST_MAX);
         let is_only_costly = self.turns < policy.turns && self.record_bytes < policy.record_bytes;
         let is_cheap = is_only_costly && self.cost < body_cost.min(policy.cost_max);
-        self.cost >= cost_max || self.paid_bytes() >= 0 && !is_cheap
+        is_costly || self.paid_bytes() >= 0 && !is_cheap
+    }
+
+    /// What replaying costs in the time of the interpreter, which takes about ten nanoseconds for a
+    /// unit of fuel.
+    fn interpreted_cost(&self) -> u64 {
+        self.cost.saturating_sub(self.quick) + self.quick / QUICK_UNITS
     }
 
     /// Whether a run that comes to rest, with bodies of this size in all, takes a snapshot that is
@@ -492,6 +505,12 @@ mod tests {
             assert!(!asks(since(cost - 1, lacking, root_bytes), 0), "{root_bytes}");
             assert!(asks(since(policy.cost, 0, root_bytes), 0), "{root_bytes}");
         }
+        let of_machine_code = |cost| Since {
+            quick: cost,
+            ..since(cost, lacking, 1_000_000)
+        };
+        assert!(asks(of_machine_code(800_000_000), 0), "machine code is replayed sooner");
+        assert!(!asks(of_machine_code(799_999_999), 0));
         let with_facts = policy.cost + 1_000 * THING_COST;
         assert!(asks(since(with_facts, 0, 0), 1_000));
         assert!(!asks(since(with_facts - 1, 0, 0), 1_000));

@@ -415,6 +415,10 @@ impl Programs for SchemePrograms {
         self.gauge.map_or(0, |(gauge, before)| gauge().saturating_sub(before))
     }
 
+    fn take_quick_fuel(&mut self) -> u64 {
+        self.machine.take_native_fuel()
+    }
+
     fn collect(&mut self, actor: &mut SchemeActor) {
         let heap = &mut actor.instance.heap;
         if !heap.is_compacted() {

@@ -164,7 +164,7 @@ pub enum Event {
     /// The person tells the dataspace something, through the main program.
     Told {
         /// The value.
-        value: IOValue,
+        value: Fact,
         /// Whether the value becomes a fact; otherwise it is a message.
         stays: bool,
     },

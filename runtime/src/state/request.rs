@@ -7,7 +7,7 @@
 use duet_journal::BlobHash;
 use preserves::IOValue;
 
-use crate::driver::{EffectKind, name_of_inbox_call};
+use crate::driver::{EffectKind, INBOX_TOOL, name_of_inbox_call};
 use crate::model::identity::{ActorId, FacetId, Handle, RequestId};
 use crate::model::value::Fact;
 use crate::{codec_enum, codec_struct};
@@ -51,7 +51,9 @@ impl Request {
     /// if it is such a call and has no answer.
     pub fn inbox_name(&self) -> Option<String> {
         match &self.question {
-            Question::Tool { name, payload } if self.answer.is_none() => name_of_inbox_call(name, payload),
+            Question::Tool { name, payload } if self.answer.is_none() && name == INBOX_TOOL => {
+                name_of_inbox_call(name, &payload.value())
+            }
             Question::Tool { .. }
             | Question::Read { .. }
             | Question::Timer { .. }
@@ -83,7 +85,7 @@ pub enum Question {
         /// The tool.
         name: String,
         /// Its argument.
-        payload: IOValue,
+        payload: Fact,
     },
     /// Bytes from standard input.
     Read {
@@ -100,7 +102,7 @@ pub enum Question {
         /// The tool.
         name: String,
         /// Its argument.
-        payload: IOValue,
+        payload: Fact,
     },
     /// A question to the person: whether to allow the attempts.
     Approve {

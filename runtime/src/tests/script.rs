@@ -369,7 +369,7 @@ impl ScriptInstance {
                 turn.invoke_tool(
                     IOValue::new(false),
                     first.to_owned(),
-                    value(payload),
+                    Fact::new(value(payload)).expect("small"),
                     Some(tag.to_owned()),
                     None,
                 )?;

@@ -61,6 +61,7 @@ pub(crate) trait ErasedPrograms: Any {
     fn bytes(&self, instance: &AnyInstance) -> u64;
     fn bytes_spare(&self, instance: &AnyInstance) -> u64;
     fn process_bytes(&self) -> u64;
+    fn take_quick_fuel(&mut self) -> u64;
     fn collect(&mut self, instance: &mut AnyInstance);
     fn compact(&mut self, instance: &mut AnyInstance);
     fn text(&self, name: &str) -> Option<Arc<str>>;
@@ -126,6 +127,10 @@ impl<P: Programs> ErasedPrograms for P {
 
     fn process_bytes(&self) -> u64 {
         Programs::process_bytes(self)
+    }
+
+    fn take_quick_fuel(&mut self) -> u64 {
+        Programs::take_quick_fuel(self)
     }
 
     fn collect(&mut self, instance: &mut AnyInstance) {

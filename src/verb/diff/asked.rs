@@ -139,7 +139,7 @@ impl<'a> Told<'a> {
 /// A request in words.
 fn name(one: &Answered) -> String {
     let key = &one.asked.key;
-    format!("{} {}", key.what, payload_words(&key.arguments))
+    format!("{} {}", key.what, payload_words(&key.arguments.value()))
         .trim_end()
         .to_owned()
 }
@@ -167,8 +167,8 @@ fn changed(left: &Answered, right: &Answered) -> Vec<String> {
         left.asked.key.what, turns[0], turns[1]
     )];
     lines.extend(values(
-        Some(&*left.asked.key.arguments),
-        Some(&*right.asked.key.arguments),
+        Some(&left.asked.key.arguments.value()),
+        Some(&right.asked.key.arguments.value()),
     ));
     lines
 }
@@ -235,7 +235,7 @@ fn plain(one: &Answered) -> AskedForm {
         actor: key.actor.clone(),
         what: key.what.clone(),
         nth: key.nth,
-        arguments: as_json(&key.arguments),
+        arguments: as_json(&key.arguments.value()),
         turn: one.asked.turn.number(),
         ok: outcome.and_then(Result::ok).map(as_json),
         error: outcome.and_then(Result::err).map(as_json),

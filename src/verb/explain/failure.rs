@@ -313,7 +313,8 @@ fn answered(traced: &FirstFailure, at: &Step, origins: &mut Origins<'_>) -> Resu
 fn inputs(traced: &FirstFailure, at: &Step, led: &[Step]) -> Vec<String> {
     match &traced.arose {
         Arose::Call { call, .. } => {
-            let words = exchange::asked(call).map_or_else(|| payload_words(&call.payload), |asked| asked.line());
+            let words =
+                exchange::asked(call).map_or_else(|| payload_words(&call.payload.value()), |asked| asked.line());
             vec![words].into_iter().filter(|words| !words.is_empty()).collect()
         }
         Arose::Gate(_) | Arose::Time { .. } | Arose::Program if !at.heard.is_empty() => at.heard.clone(),
@@ -353,7 +354,7 @@ fn gate(traced: &FirstFailure, position: usize) -> Cause {
     let attempt = traced.at.turn.attempts.get(position);
     let actions = attempt.map_or(&[][..], |attempt| &attempt.actions);
     let told = actions.iter().map(|action| match action.call() {
-        Some(call) => format!("call {} {}", call.tool, payload_words(&call.payload))
+        Some(call) => format!("call {} {}", call.tool, payload_words(&call.payload.value()))
             .trim_end()
             .to_owned(),
         None => action.to_string(),

@@ -203,7 +203,7 @@ fn asked(request: &Asking) -> (For, String) {
         }
         Question::Deferred { name, .. } => (For::Other, format!("the approval of the call of {name}")),
         Question::Tool { name, payload } => {
-            let words = format!("the result of {name} {}", payload_words(payload));
+            let words = format!("the result of {name} {}", payload_words(&payload.value()));
             (For::Tool, words.trim_end().to_owned())
         }
         Question::Timer { delay_ms } => (For::Time, format!("{delay_ms} ms to pass")),

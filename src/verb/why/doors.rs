@@ -113,7 +113,7 @@ pub(super) fn call(
         value: explained.as_ref().and_then(|found| found.value.clone()),
     };
     Ok(Opened {
-        head: what.text(&abbreviated(&call.payload)),
+        head: what.text(&abbreviated(&call.payload.value())),
         what,
         explained,
     })

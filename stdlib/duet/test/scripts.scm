@@ -93,10 +93,10 @@
 
 ;;; Returns the first reply that fits a call, or #f; one that serves once is used up.
 (define (%take-reply script name arguments)
-  (let* ((texts (%texts-of name arguments))
+  (let* ((texts (delay (%texts-of name arguments)))
          (reply
            (find (lambda (reply)
-                   (not (find (lambda (matcher) (not (%matches? matcher arguments texts)))
+                   (not (find (lambda (matcher) (not (%matches? matcher arguments (force texts))))
                           (%reply-matchers reply))))
              (%script-replies script))))
     (if (and reply (not (%reply-lasts? reply)))

@@ -10,6 +10,7 @@ use duet_journal::store::memory::{MemoryStore, SimulatedDisk};
 use duet_journal::{Record, Store};
 use duet_runtime::driver::{Drivers, Effect, EffectKind};
 use duet_runtime::model::identity::{RequestId, Resource};
+use duet_runtime::model::value::Fact;
 use duet_runtime::record::Outcome;
 use duet_runtime::run::DriveOutcome;
 use duet_runtime::run::replay::Snapshots;
@@ -97,7 +98,7 @@ fn a_tool_that_runs_before_its_turn_is_durable_is_noticed() {
     world.meet(witness.ledger());
     let kind = EffectKind::Tool {
         name: "workspace/list".to_owned(),
-        payload: IOValue::new(false),
+        payload: Fact::new(IOValue::new(false)).expect("small"),
     };
     world.perform(vec![Effect {
         request: RequestId(1),

@@ -105,7 +105,7 @@ impl World {
     /// The calls of a tool: key and payload of each, in their order.
     pub(crate) fn calls(&self, tool: &str) -> Vec<(String, IOValue)> {
         let call = |performed: &Performed| match &performed.effect.kind {
-            EffectKind::Tool { name, payload } if name == tool => Some((performed.effect.key.clone(), payload.clone())),
+            EffectKind::Tool { name, payload } if name == tool => Some((performed.effect.key.clone(), payload.value())),
             EffectKind::Tool { .. }
             | EffectKind::Write { .. }
             | EffectKind::Read { .. }
@@ -127,7 +127,7 @@ impl World {
         let request = effect.request;
         match &effect.kind {
             EffectKind::Tool { name, payload } => {
-                let outcome = self.use_tool(name, payload);
+                let outcome = self.use_tool(name, &payload.value());
                 self.answers.push_back(Input::ToolResult { request, outcome });
             }
             EffectKind::Write {

@@ -71,7 +71,7 @@ fn secrets_reach_tools_and_do_not_come_back() {
     .unwrap();
     let stand_in = EffectKind::Tool {
         name: "seen".to_owned(),
-        payload: text("key {{secret:API_KEY}}"),
+        payload: fact("key {{secret:API_KEY}}"),
     };
     world.perform(vec![effect(1, stand_in.clone())]);
     assert_eq!(world.next_input(), result(1, "{{secret:API_KEY}} and {{secret:PIN}}"));

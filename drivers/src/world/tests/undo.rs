@@ -4,7 +4,7 @@ use super::*;
 
 fn write_one(root: &std::path::Path) -> (World, Effect) {
     let registry = Registry::built_in(Workspace::open(root).unwrap(), []);
-    let payload = r#"{path: "a", content: "new"}"#.parse().unwrap();
+    let payload = Fact::new(r#"{path: "a", content: "new"}"#.parse().unwrap()).unwrap();
     let name = "workspace/write".to_owned();
     (quiet(registry), effect(1, EffectKind::Tool { name, payload }))
 }

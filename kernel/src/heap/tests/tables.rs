@@ -1,5 +1,7 @@
 //! Dictionaries, sets, equality and hashing.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -232,6 +234,25 @@ fn long_values_that_differ_in_their_last_part_have_different_hashes() {
             assert_ne!(hashes[pair], hashes[pair + 3], "{length} elements, value {pair}");
         }
     }
+}
+
+#[test]
+fn dictionaries_with_equal_keys_and_other_values_have_different_hashes() {
+    let mut heap = roomy();
+    let (key, text) = (heap.intern("n").unwrap(), heap.string("a").unwrap());
+    let list = heap.cons(key, Value::NIL).unwrap();
+    let other_text = heap.string("b").unwrap();
+    let hashes: Vec<u64> = [Value::small(1), Value::small(2), Value::NIL, text, other_text, list]
+        .into_iter()
+        .map(|value| {
+            let dictionary = heap.make_dictionary().unwrap();
+            heap.table_put(dictionary, key, value).unwrap();
+            let inside = heap.list(&[text, dictionary], Value::NIL).unwrap();
+            heap.hash(inside)
+        })
+        .collect();
+    let different: BTreeSet<u64> = hashes.iter().copied().collect();
+    assert_eq!(different.len(), hashes.len(), "{hashes:?}");
 }
 
 #[test]

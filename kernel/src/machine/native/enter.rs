@@ -164,6 +164,7 @@ pub(in super::super) fn run(frame: &mut Frame, slow: &mut SlowPath<'_>) -> Exit 
     slow.heap.bump_to(context.top_bytes / 8);
     slow.machine.argument_count = context.argument_count;
     frame.fuel = context.fuel;
+    slow.machine.native.count_fuel(fuel - context.fuel);
     frame.reload(slow.machine, slow.heap);
     frame.move_to(context.base, left_at as u32 as usize);
     if left_at >> 32 != 0 {

@@ -190,7 +190,7 @@ impl crate::driver::Drivers for Answering {
                     self.calls.push((name, key));
                     self.inputs.push_back(Input::ToolResult {
                         request,
-                        outcome: Ok(payload),
+                        outcome: Ok(payload.value()),
                     });
                 }
                 EffectKind::Ask { .. } => self.inputs.push_back(Input::Answer {

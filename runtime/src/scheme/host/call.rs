@@ -245,7 +245,12 @@ impl<'a> Call<'a> {
 
     /// Copies an argument out of the heap as a fact.
     pub(in crate::scheme) fn fact(&self, argument: usize) -> Result<Fact, Fault> {
-        let packed = convert::pack(&self.instance.heap, self.argument(argument));
+        self.packed(self.argument(argument))
+    }
+
+    /// Copies a value out of the heap as a fact.
+    pub(in crate::scheme) fn packed(&self, value: Value) -> Result<Fact, Fault> {
+        let packed = convert::pack(&self.instance.heap, value);
         packed.map(Fact::from).map_err(Fault::Boundary)
     }
 

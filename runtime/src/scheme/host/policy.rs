@@ -184,7 +184,7 @@ fn attempt(call: &mut Call<'_>, item: Value, ids: Ids) -> Result<Action, Fault> 
     match (kind.as_str(), &parts[..]) {
         ("call", [_, tool, payload]) => {
             let tool = call.name_of(*tool).ok_or_else(|| malformed(item))?;
-            let payload = call.leave(*payload)?;
+            let payload = call.packed(*payload)?;
             let request = if ids == Ids::Fresh {
                 call.turn.fresh_request()
             } else {

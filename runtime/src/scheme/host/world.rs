@@ -20,7 +20,9 @@ use crate::capability::Authority;
 use crate::driver::{Stream, check_foreign};
 use crate::model::codec::Codec;
 use crate::model::identity::CapabilityId;
+use crate::model::value::Fact;
 use crate::scheme::convert::{self, Class};
+use crate::state::refusal::Refusal;
 use crate::turn::activation::Activation;
 use crate::turn::task::{Until, Wanted};
 
@@ -171,18 +173,18 @@ fn invoke_tool(call: &mut Call<'_>) -> Result<Reply, Fault> {
             .ok_or_else(|| call.wrong_type(4, "a string or symbol"))
     };
     let tag = tag.map(name).transpose()?;
-    let payload = call.datum(2)?;
     let (tool, payload, via) = match call.name_of(call.argument(1)) {
-        Some(tool) => (tool, payload, None),
-        None => through(call, payload)?,
+        Some(tool) => (tool, call.fact(2)?, None),
+        None => through(call)?,
     };
     let tag = call.turn.invoke_tool(role, tool, payload, tag, via)?;
     call.string(&tag)
 }
 
 /// Passes a tool's payload through a capability.
-fn through(call: &mut Call<'_>, payload: IOValue) -> Result<(String, IOValue, Option<CapabilityId>), Fault> {
+fn through(call: &mut Call<'_>) -> Result<(String, Fact, Option<CapabilityId>), Fault> {
     const EXPECTED: &str = "the name of a tool or a capability for one";
+    let payload = call.datum(2)?;
     let Some(via) = convert::referent(&call.instance.heap, Class::Capability, call.argument(1)) else {
         return Err(call.wrong_type(1, EXPECTED));
     };
@@ -198,6 +200,7 @@ fn through(call: &mut Call<'_>, payload: IOValue) -> Result<(String, IOValue, Op
         let message = format!("invoke-tool!: the capability for `{tool}` does not let this payload pass");
         Fault::condition_of("capability-denied", &message, vec![call.argument(2)])
     })?;
+    let payload = Fact::new(payload).map_err(Refusal::Value)?;
     Ok((tool, payload, Some(CapabilityId(via))))
 }
 
@@ -238,6 +241,7 @@ pub(in crate::scheme) fn release_console(instance: &mut Instance, turn: &mut Act
 
 /// Calls a tool and waits for its result.
 pub(super) fn call_tool(call: &mut Call<'_>, tool: &str, payload: IOValue) -> Result<Reply, Fault> {
+    let payload = Fact::new(payload).map_err(Refusal::Value)?;
     let tag = call
         .turn
         .invoke_tool(IOValue::new(false), tool.to_owned(), payload, None, None)?;

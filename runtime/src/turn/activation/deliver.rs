@@ -72,9 +72,8 @@ impl Activation {
             }
             Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
             Event::Merged { asserted, retracted } => self.take_over(asserted, &retracted)?,
-            Event::Told { value, stays: true } => self.take_over(vec![value], &[])?,
+            Event::Told { value, stays: true } => self.assert_at_root(value)?,
             Event::Told { value, stays: false } => {
-                let value = Fact::new(value).map_err(|error| failure(error.into()))?;
                 self.perform(Message { value }).map_err(failure)?;
                 true
             }
@@ -404,11 +403,10 @@ impl Activation {
 
     /// Asserts facts for the root facet, and then retracts others, whichever facet holds them.
     fn take_over(&mut self, asserted: Vec<IOValue>, retracted: &[IOValue]) -> Result<bool, Failure> {
-        let (actor, facet) = (self.draft.actor, self.draft.acting().map_err(failure)?.root);
+        let actor = self.draft.actor;
         for value in asserted {
             let value = Fact::new(value).map_err(|error| failure(error.into()))?;
-            let handle = self.draft.state.counters.handle();
-            self.perform(Assert { facet, handle, value }).map_err(failure)?;
+            self.assert_at_root(value)?;
         }
         for value in retracted {
             let value = Fact::new(value.clone()).map_err(|error| failure(error.into()))?;
@@ -419,6 +417,14 @@ impl Activation {
                 self.perform(Retract { handle, ignored: None }).map_err(failure)?;
             }
         }
+        Ok(true)
+    }
+
+    /// Asserts a fact that comes from outside, at the root facet of the actor.
+    fn assert_at_root(&mut self, value: Fact) -> Result<bool, Failure> {
+        let facet = self.draft.acting().map_err(failure)?.root;
+        let handle = self.draft.state.counters.handle();
+        self.perform(Assert { facet, handle, value }).map_err(failure)?;
         Ok(true)
     }
 

@@ -420,7 +420,7 @@ impl Activation {
         &mut self,
         role: IOValue,
         tool: String,
-        payload: IOValue,
+        payload: Fact,
         tag: Option<String>,
         via: Option<CapabilityId>,
     ) -> Result<String, Refusal> {
