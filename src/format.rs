@@ -24,6 +24,9 @@ use layout::Layout;
 use macros::Macros;
 use pieces::Pieces;
 
+/// Texts are laid out at most this many times.
+const PASSES_MAX: usize = 8;
+
 /// The columns of a line.
 pub(crate) const WIDTH: usize = 100;
 
@@ -32,6 +35,21 @@ pub(crate) const WIDTH: usize = 100;
 /// # Errors
 /// Every error of the reader; a text that has one is not formatted.
 pub(crate) fn format(text: &str) -> Result<String, Vec<ReadError>> {
+    let mut before = text.to_owned();
+    // The breaks of one pass are the author's for the next, which may use them for what was still
+    // too wide.
+    for _ in 0..PASSES_MAX {
+        let after = laid_out(&before)?;
+        let is_stable = after == before || after.lines().all(|line| line.chars().count() <= WIDTH);
+        before = after;
+        if is_stable {
+            break;
+        }
+    }
+    Ok(before)
+}
+
+fn laid_out(text: &str) -> Result<String, Vec<ReadError>> {
     let pieces = read(text)?;
     Ok(Layout::new(text, &pieces, Macros::of(text, &pieces)).write())
 }

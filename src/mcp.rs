@@ -102,7 +102,8 @@ impl Protocol for Service {
                 .get("requestId")
                 .map_or(Work::Nothing, |id| Work::Cancel(id.clone())),
             // Answers to what was never asked, and notifications.
-            (None, Some(_)) => Work::Nothing,
+            (None, Some(_)) if is_answer(&message) => Work::Nothing,
+            (None, Some(id)) => Work::Reply(refused(id, &wrong(-32_600, "the message is no request"))),
             (Some(_), None) if message.get("id").is_none() => Work::Nothing,
             (_, None) => Work::Reply(refused(&Json::Null, &wrong(-32_600, "the message is no request"))),
             (Some(method), Some(id)) => self.request(&Asked {
@@ -221,6 +222,11 @@ impl Service {
 
 fn revision(params: &Json) -> Option<&str> {
     params.get("_meta")?.get(REVISION_KEY)?.as_str()
+}
+
+/// Whether a message without a method answers a request.
+fn is_answer(message: &Json) -> bool {
+    message.get("method").is_none() && ["result", "error"].iter().any(|member| message.get(member).is_some())
 }
 
 /// The refusal of a revision that is not known.

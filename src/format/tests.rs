@@ -69,6 +69,16 @@ fn tokens_and_comments_of_every_source_stay_and_a_second_time_changes_nothing() 
 }
 
 #[test]
+fn a_second_time_changes_nothing_however_deep_a_form_stands() {
+    let innermost = "(dynamic-wind (lambda () (note 'in)) (lambda () 9) (lambda () (note 'out)))";
+    for depth in 0..40 {
+        let text = format!("{}{innermost}{}\n", "(list a ".repeat(depth), ")".repeat(depth));
+        let once = formatted(&text);
+        assert_eq!(formatted(&once), once, "{depth}");
+    }
+}
+
+#[test]
 fn the_scheme_of_the_project_is_formatted() {
     for folder in ["stdlib", "examples", "benches", "tests/actors"] {
         for path in sources(folder) {

@@ -172,10 +172,12 @@ fn both_eras_are_understood() {
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
         request(5, "tools/list", json!({})),
         request(6, "no/such", json!({})),
+        json!({ "jsonrpc": "2.0", "id": 7, "result": {} }),
+        json!({ "jsonrpc": "2.0", "id": 8, "method": 8 }),
         json!("no message"),
     ];
     let replies = talk(&desk, "", &messages);
-    let [discovered, tools, refused, shaken, older, unknown, wrong] = &replies[..] else {
+    let [discovered, tools, refused, shaken, older, unknown, nameless, wrong] = &replies[..] else {
         panic!("{replies:?}")
     };
     assert_eq!(discovered["result"]["supportedVersions"], json!(["2026-07-28"]));
@@ -185,16 +187,13 @@ fn both_eras_are_understood() {
     assert_eq!(refused["error"]["data"]["supported"], json!(["2026-07-28"]));
     assert_eq!(shaken["result"]["protocolVersion"], "2025-06-18");
     assert_eq!(older["result"].get("resultType"), None);
-    let names: Vec<&str> = older["result"]["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
+    let tools = older["result"]["tools"].as_array().unwrap();
     for name in "run eval log show facts why when diff goto fork amend answer replay describe stop undo".split(' ') {
-        assert!(names.contains(&name), "{name}");
+        assert!(tools.iter().any(|tool| tool["name"] == name), "{name}");
     }
     assert_eq!(unknown["error"]["code"], -32_601);
+    assert_eq!(nameless["error"]["code"], -32_600);
+    assert_eq!(nameless["id"], 8);
     assert_eq!(wrong["error"]["code"], -32_600);
 }
 

@@ -21,7 +21,7 @@ primitives! {
     /// imaginary part of any other is the number's angle.
     /// Fails with `wrong-type` if an argument is not a number, with `divide-by-zero` for the exact
     /// base 1.
-    "log" "number [base]" [1, 2] (cost::linear) => |context, arguments| match arguments {
+    "log" "number [base]" [1, 2] (cost::logarithm) => |context, arguments| match arguments {
         [_] => try_map_any(context, arguments, Number::log, Complex::log),
         _ => binary(context, arguments, Number::log_base, Complex::log_base),
     };

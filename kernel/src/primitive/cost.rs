@@ -17,6 +17,7 @@ use crate::number::{MAX_BITS, MAX_GCD_BITS};
 use crate::value::Value;
 
 mod parsing;
+mod plane;
 
 pub(super) use parsing::parsing;
 
@@ -193,7 +194,8 @@ costs! {
     linear(heap, arguments) = conversion(heap, arguments), "Converting numbers.";
     comparison(heap, arguments) = ordering(heap, arguments), "Comparing numbers.";
     squared(heap, arguments) = multiplication(heap, arguments[0], arguments[0]), "A number times itself.";
-    distance(heap, arguments) = distance_from_zero(heap, arguments[0]), "A distance from zero.";
+    distance(heap, arguments) = plane::distance(heap, arguments[0]), "A distance from zero.";
+    logarithm(heap, arguments) = plane::logarithms(heap, arguments), "A logarithm, or the quotient of two.";
     wave(heap, arguments) = 1 + conversion(heap, arguments), "A sine, a cosine or a tangent.";
     arc(heap, arguments) = 3 + conversion(heap, arguments), "The inverse of one, which may be complex.";
     unfolded(heap, arguments) = exact_value(heap, arguments), "The exact value.";
@@ -272,7 +274,7 @@ pub(crate) fn addition(heap: &Heap, a: Value, b: Value) -> u64 {
     }
     let total = linear(heap, &[a, b]) + of_points(heap, a, b);
     if has_ratio(heap, a) || has_ratio(heap, b) {
-        return total + rational_sum(heap, a, b);
+        return total + rational_sum(Parts::of(heap, a), Parts::of(heap, b));
     }
     total
 }
@@ -355,8 +357,7 @@ fn rational_product(a: Parts, b: Parts) -> u64 {
 }
 
 /// Returns the fuel of a sum of ratios, of which the products of parts take most.
-fn rational_sum(heap: &Heap, a: Value, b: Value) -> u64 {
-    let (a, b) = (Parts::of(heap, a), Parts::of(heap, b));
+fn rational_sum(a: Parts, b: Parts) -> u64 {
     let products = product_steps(a.above, b.below) + product_steps(b.above, a.below) + product_steps(a.below, b.below);
     let above = (a.above + b.below).max(b.above + a.below);
     RATIO + products / LIMB_STEPS + reduction(above, a.below + b.below)
@@ -410,20 +411,12 @@ fn ordering(heap: &Heap, numbers: &[Value]) -> u64 {
     linear(heap, numbers) + products + mixed
 }
 
-/// Returns the fuel of a magnitude; that of a real number is the number without its sign.
-fn distance_from_zero(heap: &Heap, number: Value) -> u64 {
-    if heap.is_kind(number, Kind::Complex) {
-        multiplication(heap, number, number)
-    } else {
-        conversion(heap, &[number])
-    }
-}
-
 /// Returns the fuel of the simplest ratio within a tolerance: the steps are as many as the shorter
-/// number allows, each along the longer one.
+/// number allows, each along the longer one. They begin with the two ends of the interval.
 fn continued_fraction(heap: &Heap, arguments: &[Value]) -> u64 {
     let [a, b] = [0, 1].map(|place| limbs(heap, arguments[place]) + exponent_limbs(heap, arguments[place]));
-    16 + (1 + a.min(b)).saturating_mul(a + b) * 16 / LIMB_STEPS
+    let ends = 2 * addition(heap, arguments[0], arguments[1]);
+    16 + ends + (1 + a.min(b)).saturating_mul(a + b) * 16 / LIMB_STEPS
 }
 
 /// Returns the binary exponent of a flonum, without its sign; 0 for any other number.
@@ -449,24 +442,53 @@ fn exponent_distance(heap: &Heap, arguments: &[Value]) -> u64 {
 
 /// Returns the fuel of an exact power: that of its last square, and of those before it.
 fn exponentiation(heap: &Heap, arguments: &[Value]) -> u64 {
-    let of_points = of_points(heap, arguments[0], arguments[1]) * 2;
-    let of_ratios = if has_ratio(heap, arguments[0]) { RATIO } else { 0 };
-    of_points + of_ratios + real_power(heap, arguments)
+    let [base, exponent] = [arguments[0], arguments[1]];
+    if [base, exponent]
+        .iter()
+        .any(|number| heap.is_kind(*number, Kind::Complex))
+    {
+        return plane::power(heap, base, exponent);
+    }
+    let of_ratios = if has_ratio(heap, base) { RATIO } else { 0 };
+    of_ratios + real_power(heap, arguments)
 }
 
 fn real_power(heap: &Heap, arguments: &[Value]) -> u64 {
-    let Some(exponent) = arguments[1].as_fixnum() else {
-        return 2 + linear(heap, arguments) + square_root(heap, arguments[0]);
+    let [base, exponent] = [arguments[0], arguments[1]];
+    let length = |count: u64| match bits_of(heap, base).saturating_mul(count) {
+        // It is refused.
+        bits if bits > 4 * MAX_BITS => 0,
+        bits => bits / 64,
     };
-    let bits = match arguments[0].as_fixnum() {
-        Some(base) => u64::from(i64::BITS - base.unsigned_abs().leading_zeros()),
-        None => limbs(heap, arguments[0]) * 64,
-    };
-    let bits = bits.saturating_mul(exponent.unsigned_abs());
-    if bits > 4 * MAX_BITS {
-        return linear(heap, arguments);
+    if let Some(count) = exponent.as_fixnum() {
+        return linear(heap, arguments) + of_power(length(count.unsigned_abs()));
     }
-    of_power(bits / 64)
+    let of_root = 2 + linear(heap, arguments) + square_root(heap, base);
+    if heap.is_kind(exponent, Kind::Ratio) {
+        return of_root + of_power(length(half_count(heap, exponent)));
+    }
+    of_root
+}
+
+/// Returns the exponent of a square root whose power is wanted, over two, if it is half of an
+/// integer; else 0.
+fn half_count(heap: &Heap, exponent: Value) -> u64 {
+    if heap.field(exponent, 1).as_fixnum() != Some(2) {
+        return 0;
+    }
+    heap.field(exponent, 0).as_fixnum().map_or(u64::MAX, i64::unsigned_abs) / 2
+}
+
+/// Returns the length of the longest part of an exact number, in bits; that of a flonum is 0.
+fn bits_of(heap: &Heap, number: Value) -> u64 {
+    if let Some(integer) = number.as_fixnum() {
+        return u64::from(i64::BITS - integer.unsigned_abs().leading_zeros());
+    }
+    if heap.is_kind(number, Kind::Ratio) || heap.is_kind(number, Kind::Complex) {
+        let [first, second] = [0, 1].map(|part| bits_of(heap, heap.field(number, part)));
+        return first.max(second);
+    }
+    limbs(heap, number) * 64
 }
 
 /// Returns the fuel of a power of this length.
@@ -498,17 +520,18 @@ fn digits_written(heap: &Heap, arguments: &[Value]) -> u64 {
 
 /// Returns the fuel of the root of a number; that of an exact one takes some divisions.
 fn square_root(heap: &Heap, number: Value) -> u64 {
+    if heap.is_kind(number, Kind::Complex) {
+        return plane::root(heap, number);
+    }
     let length = limbs(heap, number);
     if !number.is_fixnum() && length == 0 {
-        let is_complex = heap.is_kind(number, Kind::Complex);
-        return if is_complex {
-            4 * COMPLEX
-        } else if has_ratio(heap, number) {
-            2 * RATIO
-        } else {
-            0
-        };
+        return if has_ratio(heap, number) { 2 * RATIO } else { 0 };
     }
+    root_of(length)
+}
+
+/// Returns the fuel of the root of an integer of this length.
+fn root_of(length: u64) -> u64 {
     5 + linear_in(length) + product_steps(length, length) * 3 / 2 / LIMB_STEPS
 }
 

@@ -14,6 +14,14 @@ use crate::common::process::{code_of, compiled};
 
 /// Returns the fuel that a program takes, and its value.
 fn run(text: &str, native: NativeMode, slice: i64) -> (i64, Value) {
+    match end(text, native, slice) {
+        (used, Outcome::Finished(value)) => (used, value),
+        (_, outcome) => panic!("{text}: {outcome:?}"),
+    }
+}
+
+/// Returns the fuel that a program takes, and how it ends.
+fn end(text: &str, native: NativeMode, slice: i64) -> (i64, Outcome) {
     let program = compiled("program", text);
     let code = code_of(&[&program]);
     let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 1 << 30 }));
@@ -26,10 +34,9 @@ fn run(text: &str, native: NativeMode, slice: i64) -> (i64, Value) {
         let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
         used += slice - fuel;
         match outcome {
-            Outcome::Finished(value) => return (used, value),
             Outcome::OutOfFuel => machine.resume(Value::UNSPECIFIED),
-            outcome @ (Outcome::Uncaught(_) | Outcome::Exhausted | Outcome::Request { .. }) => {
-                panic!("{text}: {outcome:?}")
+            outcome @ (Outcome::Finished(_) | Outcome::Uncaught(_) | Outcome::Exhausted | Outcome::Request { .. }) => {
+                return (used, outcome);
             }
         }
     }
@@ -116,6 +123,31 @@ const BETWEEN: &[(&str, &str, [i64; 2])] = &[
     ("(/ (expt 3 60000) 2)", "(+ x x)", [100, 5_000]),
     ("(expt 3 60000)", "(rationalize x 1/7)", [100, 5_000]),
     ("(+ 1 (expt 4 60000))", "(magnitude x)", [100, 5_000]),
+    (
+        "(expt 3 20000)",
+        "(magnitude (make-rectangular x 1/3))",
+        [10_000, 1_000_000],
+    ),
+    ("(make-rectangular (expt 3 20000) 1/3)", "(log x)", [1_000, 1_000_000]),
+    ("(make-rectangular (expt 3 20000) 1/3)", "(log 2 x)", [1_000, 1_000_000]),
+    ("(make-rectangular (expt 3 20000) 1/3)", "(sqrt x)", [1_000, 1_000_000]),
+    (
+        "(make-rectangular (expt 3 20000) 1/3)",
+        "(expt x 0.5)",
+        [1_000, 1_000_000],
+    ),
+    (
+        "(/ (expt 3 20000) (expt 2 20000))",
+        "(rationalize x 1/7)",
+        [1_000, 1_000_000],
+    ),
+    ("3+i", "(expt x 20000)", [100, 20_000]),
+    ("3/7+i", "(expt x 2000)", [1_000, 100_000]),
+    ("3/2", "(expt x 20000)", [100, 20_000]),
+    ("9/4", "(expt x 20001/2)", [100, 20_000]),
+    ("9", "(expt x 20001/2)", [100, 20_000]),
+    ("+i", "(expt x (expt 10 30))", [0, 30]),
+    ("1.5+i", "(expt x 12345678901)", [0, 30]),
     ("(make-string 10000 #\\1)", "(string->number x 16)", [100, 10_000]),
     ("1e300", "(number->string x 2)", [500, 2_000]),
     ("1e-300", "(rationalize x 1e-310)", [50, 2_000]),
@@ -131,6 +163,23 @@ fn fuel_follows_the_work_where_the_size_of_operands_does_not_tell() {
         let before = format!("(define x {operand})");
         let used = fuel(&format!("{before} {call}")) - fuel(&before);
         assert!((*least..=*most).contains(&used), "{call} of {operand}: {used}");
+    }
+}
+
+/// Calls that are refused only when a product has become too long, and their fuel at least.
+const REFUSED: &[(&str, i64)] = &[
+    ("(expt 3+i 100000000)", 100_000),
+    ("(expt 3/7+i 12345678901)", 1_000_000),
+    ("(expt 3/7+i (expt 10 30))", 1_000_000),
+    ("(expt 3+4i 12345678901/2)", 100_000),
+];
+
+#[test]
+fn a_power_that_is_refused_at_its_end_costs_what_it_took() {
+    for (call, least) in REFUSED {
+        let (used, outcome) = end(call, NativeMode::Never, i64::MAX);
+        assert!(matches!(outcome, Outcome::Uncaught(_)), "{call}: {outcome:?}");
+        assert!((*least..=100 * least).contains(&used), "{call}: {used}");
     }
 }
 

@@ -117,7 +117,7 @@ pub(super) struct Completion {
 impl Completion {
     /// Takes a piece, or the message of a whole answer.
     fn piece(&mut self, json: &Json, piece: &str) -> Result<(), Broken> {
-        if let Some(broken) = error(json).or_else(|| error(json.pointer("/choices/0")?)) {
+        if let Some(broken) = error(json).or_else(|| error(first_choice(json)?)) {
             return Err(broken);
         }
         if let Some(model) = json.get("model").and_then(Json::as_str) {
@@ -126,8 +126,8 @@ impl Completion {
         if let Some(usage) = json.get("usage").and_then(Json::as_object) {
             self.reply.usage = read_usage(usage);
         }
-        // One choice is asked for; the piece with the usage has none.
-        let Some(choice) = json.pointer("/choices/0") else {
+        // The piece with the usage has no choice.
+        let Some(choice) = first_choice(json) else {
             return Ok(());
         };
         let delta = choice.get(piece).unwrap_or(&Json::Null);
@@ -189,6 +189,12 @@ impl Completion {
             known.arguments.push_str(arguments.as_str().unwrap_or_default());
         }
     }
+}
+
+/// Returns the choice that is the reply; the program's options may ask for further ones.
+fn first_choice(json: &Json) -> Option<&Json> {
+    let is_first = |choice: &&Json| choice.get("index").is_none_or(|index| index.as_u64().unwrap_or(0) == 0);
+    json.get("choices")?.as_array()?.iter().find(is_first)
 }
 
 /// Reads the words of a piece: a text, or a list of parts.

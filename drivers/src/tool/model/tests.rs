@@ -317,6 +317,26 @@ fn completion(content: &str, reason: &str) -> Vec<u8> {
 }
 
 #[test]
+fn the_first_choice_is_the_reply() {
+    let pieces = [(1, "other"), (0, "Hel"), (0, "lo!")].map(|(index, text)| {
+        let choice = json!({"index": index, "delta": {"content": text}, "finish_reason": null});
+        let piece = json!({"model": "small-2", "choices": [choice]});
+        format!("data: {piece}\n\n")
+    });
+    let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let choice =
+        |index: u32, content: &str| json!({"index": index, "message": {"content": content}, "finish_reason": "stop"});
+    let both = json!({"model": "small-2", "choices": [choice(1, "other"), choice(0, "Hello!")]});
+    for answer in [stream(&(pieces.concat() + end)), whole(&both)] {
+        let server = Server::start(vec![answer]);
+        let result = call(server.provider(Protocol::OpenaiChat), SHORT).unwrap();
+        let expected = r#"{content: "Hello!", model: "small-2", stop: "end", tool_calls: [],
+                           usage: {input_tokens: 0, output_tokens: 0}}"#;
+        assert_eq!(result, expected.parse().unwrap());
+    }
+}
+
+#[test]
 fn a_provider_that_is_busy_is_asked_again() {
     let limited = answered(
         "429 Too Many Requests\r\nretry-after: 0",
