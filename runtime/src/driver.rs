@@ -179,7 +179,7 @@ impl EffectKind {
     }
 
     /// Says whether anybody outside the process may notice the effect.
-    pub(crate) fn leaves_process(&self) -> bool {
+    pub fn leaves_process(&self) -> bool {
         match self {
             Self::Timer { .. } | Self::Alarm { .. } => false,
             Self::Tool { .. }

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a branch begins at the newest turn that it shares with a branch before it in the
 //! list; the first begins nowhere.
-//! Read next: `branches.rs`, `../../runtime/src/history/parting.rs`.
+//! Read next: `branches.rs`, `../../runtime/src/history/relation.rs`.
 
 use duet_journal::Head;
 use duet_runtime::history::relation::shared;

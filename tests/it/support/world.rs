@@ -292,8 +292,10 @@ fn without_texts(effect: &Effect) -> Effect {
 impl Drivers for World {
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            // An effect that never happens needs a durable turn too.
-            self.ledger.turn_that_asked(&without_texts(&effect));
+            // An effect that never happens needs a durable turn too; but timers may start before.
+            if effect.kind.leaves_process() {
+                self.ledger.turn_that_asked(&without_texts(&effect));
+            }
             match self.pace {
                 Pace::Eager => self.act(effect),
                 Pace::Lazy => self.begun.push_back(effect),
