@@ -41,7 +41,7 @@ pub(crate) struct Recipient<'a> {
 }
 
 /// What became of a wish.
-pub(crate) enum Handed {
+pub(crate) enum Delivery {
     /// No other process executes the run or will: the command acts itself.
     ToNobody,
     /// The owner has fulfilled it; its answer.
@@ -80,16 +80,16 @@ impl Recipient<'_> {
     ///
     /// # Errors
     /// If the owner refuses, or does not answer in time.
-    pub(crate) fn hand_over(&mut self, wish: &Wish, how: MailArguments) -> Result<Handed, CommandError> {
+    pub(crate) fn hand_over(&mut self, wish: &Wish, how: MailArguments) -> Result<Delivery, CommandError> {
         let Self { store, journal, place } = self;
         let owner = doors::other_owner(&**store, place)?;
         let is_near = |owner: &duet_journal::Owner| doors::is_near(journal, owner, place);
         if !how.inbox && owner.as_ref().is_some_and(is_near) {
             let done = doors::hand_over((&**store, journal), place, &wish.encode())?;
-            return Ok(done.map_or(Handed::ToNobody, Handed::Done));
+            return Ok(done.map_or(Delivery::ToNobody, Delivery::Done));
         }
         if owner.is_none() && !how.inbox && !Member::takes(&**store, &place.run)? {
-            return Ok(Handed::ToNobody);
+            return Ok(Delivery::ToNobody);
         }
         let letter = Letter {
             id: LetterId::fresh(),
@@ -101,9 +101,9 @@ impl Recipient<'_> {
         };
         store.put(&place.run, &letter)?;
         if how.no_wait {
-            return Ok(Handed::Left);
+            return Ok(Delivery::Left);
         }
-        await_reply(&mut **store, place, letter.id).map(Handed::Done)
+        await_reply(&mut **store, place, letter.id).map(Delivery::Done)
     }
 
     /// Asks the process that owns the run for something, at its door or by a letter; `None` if no
@@ -121,8 +121,8 @@ impl Recipient<'_> {
             ..MailArguments::default()
         };
         match self.hand_over(wish, how)? {
-            Handed::Done(done) => Ok(Some(done)),
-            Handed::ToNobody | Handed::Left => Ok(None),
+            Delivery::Done(done) => Ok(Some(done)),
+            Delivery::ToNobody | Delivery::Left => Ok(None),
         }
     }
 
@@ -162,7 +162,7 @@ impl Recipient<'_> {
             inbox: true,
             ..MailArguments::default()
         };
-        let Handed::Done(done) = self.hand_over(&Wish::Stop, how)? else {
+        let Delivery::Done(done) = self.hand_over(&Wish::Stop, how)? else {
             return Ok(self.place.head.sequence.number());
         };
         doors::await_end(&*self.store, self.place)?;

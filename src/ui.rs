@@ -42,7 +42,7 @@ impl Source for Service {
             return Heard::Known(self.about());
         }
         if message.get("check").is_some() {
-            return Heard::Deed(answer::check_words(&self.journal));
+            return Heard::Command(answer::check_words(&self.journal));
         }
         if message.get("act").is_some() {
             return self.act(message);
@@ -85,14 +85,14 @@ impl Service {
             Ok(act) => act,
             Err(error) => return Heard::Refused(format!("the act is not understood: {error}")),
         };
-        let made = act.deed(&self.journal, granted).and_then(|deed| {
-            let errand = deed.request.errand(&self.journal, false)?;
-            Ok((deed, errand))
+        let made = act.command(&self.journal, granted).and_then(|command| {
+            let errand = command.request.errand(&self.journal, false)?;
+            Ok((command, errand))
         });
         match made {
             Err(error) => Heard::Known(answer::refusal(error)),
-            Ok((deed, _)) if is_preview => Heard::Known(json!({ "command": deed.command() })),
-            Ok((_, errand)) => Heard::Deed(errand.words()),
+            Ok((command, _)) if is_preview => Heard::Known(json!({ "command": command.shown() })),
+            Ok((_, errand)) => Heard::Command(errand.words()),
         }
     }
 

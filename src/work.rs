@@ -50,8 +50,8 @@ const NOTED_MS: u64 = 1_000;
 const LEFT_MS_FIRST: u64 = 500;
 const LEFT_MS_MAX: u64 = 30_000;
 
-/// The orders of a worker.
-pub(crate) struct Orders<'a> {
+/// The options of a worker.
+pub(crate) struct WorkerOptions<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) patterns: Vec<String>,
     pub(crate) concurrency: usize,
@@ -59,7 +59,8 @@ pub(crate) struct Orders<'a> {
     pub(crate) idle_ms: Option<u64>,
     /// How long its runs may go on when it is asked to end, in milliseconds.
     pub(crate) drain_ms: u64,
-    pub(crate) options: WorldOptions,
+    /// Those of the worlds of its runs.
+    pub(crate) world: WorldOptions,
     /// Where it says whether it works.
     pub(crate) health: Option<SocketAddr>,
     /// Where it takes webhooks in.
@@ -70,7 +71,7 @@ pub(crate) struct Orders<'a> {
 
 /// A worker at work.
 pub(crate) struct Worker<'a> {
-    orders: Orders<'a>,
+    options: WorkerOptions<'a>,
     shared: Mutex<Shared>,
     /// Signalled when a run waits for a thread, and when there are to be no more.
     given: Condvar,
@@ -129,10 +130,10 @@ impl Left {
 }
 
 impl<'a> Worker<'a> {
-    pub(crate) fn new(orders: Orders<'a>) -> Self {
+    pub(crate) fn new(options: WorkerOptions<'a>) -> Self {
         Self {
-            compiled: CompiledPrograms::of_at_most(PROGRAMS_FOR_EACH * orders.concurrency),
-            orders,
+            compiled: CompiledPrograms::of_at_most(PROGRAMS_FOR_EACH * options.concurrency),
+            options,
             shared: Mutex::default(),
             given: Condvar::new(),
             rested: Condvar::new(),
@@ -151,12 +152,12 @@ impl<'a> Worker<'a> {
     /// # Errors
     /// If the journal fails.
     pub(crate) fn work(&self, terminal: &mut Terminal) -> Result<(), CommandError> {
-        let mut store = self.orders.journal.open_to_write("work")?;
+        let mut store = self.options.journal.open_to_write("work")?;
         self.pulse.looked(0, 0);
         let _health = self.begin_health(terminal)?;
-        let mut member = Member::this(&self.orders.patterns, self.orders.concurrency);
+        let mut member = Member::this(&self.options.patterns, self.options.concurrency);
         member.workspaces = self.workspaces();
-        member.webhooks = self.orders.webhooks.map(|address| address.to_string());
+        member.webhooks = self.options.webhooks.map(|address| address.to_string());
         member.forget(&mut *store)?;
         #[expect(
             clippy::disallowed_methods,
@@ -179,13 +180,13 @@ impl<'a> Worker<'a> {
 
     /// The names of the workspaces that it declares.
     fn workspaces(&self) -> Vec<String> {
-        let declared = self.orders.options.worked_in.iter();
+        let declared = self.options.world.worked_in.iter();
         declared.flat_map(Workspaces::names).map(str::to_owned).collect()
     }
 
     /// Begins to say whether this worker works, if it is to.
     fn begin_health(&self, terminal: &mut Terminal) -> Result<Option<Health>, CommandError> {
-        let Some(address) = self.orders.health else {
+        let Some(address) = self.options.health else {
             return Ok(None);
         };
         let pulse = Arc::clone(&self.pulse);
@@ -210,7 +211,7 @@ impl<'a> Worker<'a> {
             busy_ms: now_ms(),
         };
         let mut is_away = false;
-        while !self.orders.is_ending.load(Ordering::Relaxed) {
+        while !self.options.is_ending.load(Ordering::Relaxed) {
             let rests = self.shared().rests;
             match self.look(store, member, &mut times, begin) {
                 Ok(()) if is_away => {
@@ -229,7 +230,7 @@ impl<'a> Worker<'a> {
             }
             self.tell(terminal);
             let idle_ms = now_ms().saturating_sub(times.busy_ms);
-            if self.orders.idle_ms.is_some_and(|idle_max| idle_ms >= idle_max) && self.shared().running.is_empty() {
+            if self.options.idle_ms.is_some_and(|idle_max| idle_ms >= idle_max) && self.shared().running.is_empty() {
                 break;
             }
             self.pause(rests);
@@ -303,7 +304,7 @@ impl<'a> Worker<'a> {
         let mut shared = self.shared();
         shared.running.insert(ready.run.clone(), None);
         shared.given.push_back(ready);
-        if shared.idle < shared.given.len() && shared.threads < self.orders.concurrency {
+        if shared.idle < shared.given.len() && shared.threads < self.options.concurrency {
             shared.threads += 1;
             begin();
         }
@@ -347,7 +348,7 @@ impl<'a> Worker<'a> {
         let (mut room, others) = {
             let shared = self.shared();
             let others = shared.running.len() + shared.left.len();
-            (self.orders.concurrency.saturating_sub(shared.running.len()), others)
+            (self.options.concurrency.saturating_sub(shared.running.len()), others)
         };
         let mut chosen: Vec<Ready> = Vec::new();
         let mut has_looked = false;
@@ -418,7 +419,7 @@ impl<'a> Worker<'a> {
 
     /// Goes on with a run until it rests; `None` if somebody else was faster.
     fn go_on(&self, ready: &Ready, connection: &mut Option<Box<dyn Store>>) -> Result<Option<Rested>, CommandError> {
-        let journal = self.orders.journal;
+        let journal = self.options.journal;
         let store = match connection {
             Some(store) => store,
             None => connection.insert(journal.open_to_write("work")?),
@@ -443,8 +444,8 @@ impl<'a> Worker<'a> {
             return Ok(None);
         }
         let genesis = genesis(&record_at(&**store, &place, Sequence::FIRST)?)?;
-        self.fitness.require(&**store, &place, &genesis, &self.orders.options)?;
-        let options = self.orders.options.clone();
+        self.fitness.require(&**store, &place, &genesis, &self.options.world)?;
+        let options = self.options.world.clone();
         let opening = Opening {
             place: &place,
             genesis,
@@ -493,7 +494,7 @@ impl<'a> Worker<'a> {
             if shared.running.is_empty() {
                 return;
             }
-            if !is_interrupted && now_ms().saturating_sub(begun) >= self.orders.drain_ms {
+            if !is_interrupted && now_ms().saturating_sub(begun) >= self.options.drain_ms {
                 is_interrupted = true;
                 for waker in shared.running.values().flatten() {
                     waker.interrupt();

@@ -23,7 +23,7 @@ use duet_drivers::tool::line::Lines;
 use duet_drivers::tool::model::Model;
 use duet_drivers::tool::secret::Secrets;
 use duet_drivers::tool::syndicate::Links;
-use duet_drivers::tool::webhook::{Post, Webhooks};
+use duet_drivers::tool::webhook::{Webhooks, WorkerLink};
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::{Registry, double};
 use duet_drivers::world::{Person, Settings, World};
@@ -431,7 +431,7 @@ impl WorldOptions {
             .with(Http::request(hosts.clone()))
             .with_all(Lines::new(hosts.clone()).tools())
             .with_all(Links::new(hosts).tools())
-            .with_all(Webhooks::with_post(self.post()).tools())
+            .with_all(Webhooks::with_workers(self.worker_link()).tools())
             .with(Model::new(configuration.into_providers()));
         let tools = servers.into_iter().fold(tools, Registry::with_server);
         let tools = match (&self.doubles, &self.double) {
@@ -465,9 +465,9 @@ impl WorldOptions {
     }
 
     /// How the run speaks with workers that take webhooks in.
-    fn post(&self) -> Option<Post> {
+    fn worker_link(&self) -> Option<WorkerLink> {
         let replies = WayBack::of(self.journal.as_deref()?, self.run.clone()?);
-        Some(Post {
+        Some(WorkerLink {
             replies: Arc::new(replies),
             port: self.webhooks,
         })

@@ -48,7 +48,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The process behind a door.
 #[derive(Clone)]
-pub(crate) struct House {
+pub(crate) struct DoorOwner {
     pub(crate) reporter: Reporter,
     /// Stops a turn that takes too long when the request waits to be stopped.
     pub(crate) waker: Waker,
@@ -56,7 +56,7 @@ pub(crate) struct House {
     pub(crate) name: Arc<Mutex<String>>,
 }
 
-impl House {
+impl DoorOwner {
     /// Says whether a request stops what executes here.
     fn is_stopped_by(&self, run: &str, what: &IOValue) -> bool {
         what.is_simple_record("stop", Some(0)) && *self.name.lock().unwrap_or_else(PoisonError::into_inner) == run
@@ -87,7 +87,7 @@ impl Door {
     /// # Errors
     /// [`io::ErrorKind::AddrInUse`] if another process listens there; if the system has no such
     /// sockets, or the folder cannot be written.
-    pub(crate) fn open(runtime: &Handle, path: &Path, house: House) -> io::Result<Self> {
+    pub(crate) fn open(runtime: &Handle, path: &Path, owner: DoorOwner) -> io::Result<Self> {
         let _guard = runtime.enter();
         let near = Near::of(path)?;
         let listener = match UnixListener::bind(&near.path) {
@@ -99,7 +99,7 @@ impl Door {
         };
         fs::set_permissions(path, Permissions::from_mode(0o600))?;
         let places = Arc::new(Semaphore::new(CLIENTS_MAX as usize));
-        let task = runtime.spawn(listen(listener, house, Arc::clone(&places)));
+        let task = runtime.spawn(listen(listener, owner, Arc::clone(&places)));
         Ok(Self {
             path: path.to_owned(),
             task: task.abort_handle(),
@@ -160,7 +160,7 @@ impl Near {
     }
 }
 
-async fn listen(listener: UnixListener, house: House, places: Arc<Semaphore>) {
+async fn listen(listener: UnixListener, owner: DoorOwner, places: Arc<Semaphore>) {
     loop {
         // A failure concerns one client, or the number of open files, which may fall again.
         let Ok((stream, _)) = listener.accept().await else {
@@ -170,19 +170,19 @@ async fn listen(listener: UnixListener, house: House, places: Arc<Semaphore>) {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else {
             return;
         };
-        let house = house.clone();
+        let owner = owner.clone();
         tokio::spawn(async move {
-            serve(stream, house).await;
+            serve(stream, owner).await;
             drop(place);
         });
     }
 }
 
-async fn serve(stream: UnixStream, house: House) {
+async fn serve(stream: UnixStream, owner: DoorOwner) {
     let (reading, writing) = stream.into_split();
     let (replies, queue) = unbounded_channel();
     let writer = tokio::spawn(write(writing, queue));
-    if let Err(refusal) = read(reading, &house, &replies).await {
+    if let Err(refusal) = read(reading, &owner, &replies).await {
         let _ = replies.send(packet::refusal(&refusal));
     }
     drop(replies);
@@ -194,24 +194,24 @@ async fn serve(stream: UnixStream, house: House) {
 ///
 /// # Errors
 /// The fault of a packet, for the client.
-async fn read(mut reading: OwnedReadHalf, house: &House, replies: &UnboundedSender<Vec<u8>>) -> Result<(), String> {
+async fn read(mut reading: OwnedReadHalf, owner: &DoorOwner, replies: &UnboundedSender<Vec<u8>>) -> Result<(), String> {
     let mut packets = Packets::default();
     let mut buffer = [0; 4096];
     loop {
         for incoming in packets.take()? {
             let Incoming { run, what, handle } = incoming;
             let _ = replies.send(packet::heard());
-            let stops = house.is_stopped_by(&run, &what);
+            let stops = owner.is_stopped_by(&run, &what);
             let replies = replies.clone();
             let request = Request::new(run, what, move |answer| {
                 // The client may have gone.
                 let _ = replies.send(packet::answer(handle, answer));
             });
-            if house.reporter.send(Report::Asked(request)).is_err() {
+            if owner.reporter.send(Report::Asked(request)).is_err() {
                 return Err("the process is about to end".to_owned());
             }
             if stops {
-                house.waker.interrupt();
+                owner.waker.interrupt();
             }
         }
         let read = reading.read(&mut buffer);

@@ -17,7 +17,7 @@ pub mod console;
 pub mod ask;
 pub mod prepared;
 mod request;
-mod visit;
+mod client_request;
 mod report;
 mod threads;
 pub mod waker;

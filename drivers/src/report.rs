@@ -11,10 +11,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use duet_runtime::driver::Input;
 use duet_runtime::model::identity::RequestId;
 
+use crate::client_request::ClientRequest;
 use crate::clock::WorldClock;
 use crate::request::Request;
 use crate::timers::Moment;
-use crate::visit::Visit;
 
 /// Sends reports to the thread that runs turns; clones send to the same.
 #[derive(Clone)]
@@ -71,5 +71,5 @@ pub(crate) enum Report {
     /// Another process asks for something.
     Asked(Request),
     /// A client of a server wants something.
-    Visit(Visit),
+    ClientRequest(ClientRequest),
 }

@@ -431,7 +431,7 @@ impl World {
                 self.asked.push_back(request);
                 None
             }
-            Report::Visit(visit) => self.admit_visit(visit),
+            Report::ClientRequest(request) => self.admit_request(request),
             Report::Unanswered { key, request } => {
                 self.close(request, &key);
                 None
@@ -487,7 +487,7 @@ impl World {
                 }
             },
             Report::Unanswered { .. } | Report::Interrupt | Report::Wake | Report::Unasked(_) => report,
-            Report::Asked(_) | Report::Visit(_) => report,
+            Report::Asked(_) | Report::ClientRequest(_) => report,
         }
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
-use crate::mail::{Handed, MailArguments};
+use crate::mail::{Delivery, MailArguments};
 use crate::saying::{Way, say};
 use crate::session::Session;
 use crate::session::serve::Wish;
@@ -90,13 +90,13 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         text: text.clone(),
         fails: request.fail.clone(),
     };
-    let handed = project.send(&mut *store, &place, &wish, request.mail)?;
-    if let Handed::Left = handed {
+    let delivery = project.send(&mut *store, &place, &wish, request.mail)?;
+    if let Delivery::Left = delivery {
         let left = format!("the answer is in the inbox of {name}, for whoever executes it next");
         project.stage()?.message(left);
         return Ok(ExitCode::OK.into());
     }
-    if let Handed::Done(_) = handed {
+    if let Delivery::Done(_) = delivery {
         if let Some(given) = request.go_on.given() {
             project.stage()?.message(format!(
                 "warning: the process that executes the run goes on as it began, without the {given}"

@@ -17,7 +17,7 @@ use crate::verb::form::as_json;
 use crate::work::form::Form;
 use crate::work::member::Member;
 use crate::work::webhook_inboxes;
-use crate::work::{Orders, Worker};
+use crate::work::{Worker, WorkerOptions};
 use crate::workspaces::{Declared, Workspaces};
 use crate::world_options::{WorldArguments, WorldOptions, environment};
 
@@ -111,7 +111,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if let Some(address) = webhooks {
         terminal.message(format!("http://{address}/RUN/WEBHOOK takes webhooks in"));
     }
-    let worker = Worker::new(Orders {
+    let worker = Worker::new(WorkerOptions {
         journal: &arguments.journal,
         patterns: arguments.run.clone(),
         concurrency: usize::from(arguments.concurrency),
@@ -119,7 +119,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         drain_ms: u64::from(arguments.drain) * 1000,
         health: arguments.health,
         webhooks,
-        options,
+        world: options,
         is_ending: &is_ending,
     });
     worker.work(terminal)?;

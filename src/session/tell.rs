@@ -12,7 +12,7 @@ use super::serve::Wish;
 use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
-use crate::mail::{Handed, MailArguments};
+use crate::mail::{Delivery, MailArguments};
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::turn;
@@ -54,13 +54,13 @@ pub(crate) fn tell(
         ))
         .advise(say![Way::turn("goto", name, turn), " goes back there first"]));
     }
-    let handed = project.send(&mut *store, &place, &wish, mail)?;
-    if let Handed::Left = handed {
+    let delivery = project.send(&mut *store, &place, &wish, mail)?;
+    if let Delivery::Left = delivery {
         let left = format!("it is in the inbox of {name}, for whoever executes it next");
         project.stage()?.message(left);
         return Ok(ExitCode::OK.into());
     }
-    if let Handed::Done(done) = handed {
+    if let Delivery::Done(done) = delivery {
         if matches!(wish, Wish::Evaluate { .. }) {
             show_turns(&*store, &place, &done, project.stage()?)?;
         }

@@ -45,14 +45,14 @@ pub(crate) enum Act {
 }
 
 /// What an act asks for, and the command that does the same.
-pub(crate) struct Deed {
+pub(crate) struct PageCommand {
     pub(crate) request: Request,
     name: &'static str,
     options: Vec<String>,
     words: Vec<String>,
 }
 
-impl Deed {
+impl PageCommand {
     fn of(name: &'static str, words: Vec<String>, request: impl Into<Request>) -> Self {
         Self {
             request: request.into(),
@@ -63,7 +63,7 @@ impl Deed {
     }
 
     /// The command as a person types it in a shell.
-    pub(crate) fn command(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let is_option = |word: &String| word.starts_with('-');
         let mut words = vec!["duet".to_owned(), self.name.to_owned()];
         words.extend(self.options.iter().map(|word| quoted(word)));
@@ -80,24 +80,24 @@ impl Act {
     ///
     /// # Errors
     /// If the input of the turn cannot be changed.
-    pub(crate) fn deed(self, journal: &Journal, granted: &WorldArguments) -> Result<Deed, CommandError> {
+    pub(crate) fn command(self, journal: &Journal, granted: &WorldArguments) -> Result<PageCommand, CommandError> {
         let refused = |why: String| CommandError::usage(why);
         Ok(match self {
             Self::Fork { address, branch } => {
                 let request = read::<fork::Request>(json!({ "address": address, "branches": [branch] }))?;
-                Deed::of("fork", vec![address, branch], request)
+                PageCommand::of("fork", vec![address, branch], request)
             }
-            Self::Goto { address } => Deed::of("goto", vec![address.clone()], goto::Request::to(address)),
+            Self::Goto { address } => PageCommand::of("goto", vec![address.clone()], goto::Request::to(address)),
             Self::Undo { address } => {
                 let request = read::<undo::Request>(json!({ "address": address }))?;
-                Deed::of("undo", vec![address], request)
+                PageCommand::of("undo", vec![address], request)
             }
             Self::Amend { address, text, branch } => {
                 let input = amend::input_of(journal, &address, &text)?;
                 let request = amend::Request::of(address.clone(), input.clone()).on(branch.clone());
-                Deed {
+                PageCommand {
                     options: branch.map(|branch| format!("--branch={branch}")).into_iter().collect(),
-                    ..Deed::of(
+                    ..PageCommand::of(
                         "amend",
                         vec![address, input],
                         request.of_person(granted).map_err(refused)?,
@@ -108,16 +108,16 @@ impl Act {
                 let words = [request.to_string(), text];
                 let request = read::<answer::Request>(json!({ "address": address, "words": words }))?;
                 let request = request.within(granted).map_err(refused)?;
-                Deed::of("answer", [address].into_iter().chain(words).collect(), request)
+                PageCommand::of("answer", [address].into_iter().chain(words).collect(), request)
             }
             Self::Resume { address } => {
                 let request = read::<resume::Request>(json!({ "address": address }))?;
                 let request = request.within(granted, false).map_err(refused)?;
-                Deed::of("resume", vec![address], request)
+                PageCommand::of("resume", vec![address], request)
             }
             Self::Stop { address } => {
                 let request = read::<stop::Request>(json!({ "address": address }))?;
-                Deed::of("stop", vec![address], request)
+                PageCommand::of("stop", vec![address], request)
             }
         })
     }
@@ -132,21 +132,21 @@ fn read<R: DeserializeOwned>(members: Json) -> Result<R, CommandError> {
 mod tests {
     use super::*;
 
-    fn deed(act: Json) -> Deed {
+    fn command(act: Json) -> PageCommand {
         let act: Act = serde_json::from_value(act).expect("an act");
-        let deed = act.deed(&Journal::at("j".as_ref()), &WorldArguments::default());
-        deed.expect("a deed")
+        let command = act.command(&Journal::at("j".as_ref()), &WorldArguments::default());
+        command.expect("a command")
     }
 
     #[test]
     fn the_command_of_an_act_is_one_that_a_shell_reads() {
-        let deed = deed(json!({ "act": "answer", "address": "p/main", "request": 3, "text": "it's $5; -y" }));
-        assert_eq!(deed.command(), "duet answer p/main 3 'it'\\''s $5; -y'");
+        let command = command(json!({ "act": "answer", "address": "p/main", "request": 3, "text": "it's $5; -y" }));
+        assert_eq!(command.shown(), "duet answer p/main 3 'it'\\''s $5; -y'");
     }
 
     #[test]
     fn words_of_the_page_are_no_options() {
-        let deed = deed(json!({ "act": "fork", "address": "--journal=/etc/passwd", "branch": "-x" }));
-        assert_eq!(deed.command(), "duet fork -- --journal=/etc/passwd -x");
+        let command = command(json!({ "act": "fork", "address": "--journal=/etc/passwd", "branch": "-x" }));
+        assert_eq!(command.shown(), "duet fork -- --journal=/etc/passwd -x");
     }
 }

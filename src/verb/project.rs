@@ -16,7 +16,7 @@ use crate::changes::{self, Searched};
 use crate::error::CommandError;
 use crate::grants::Grants;
 use crate::journal::{Journal, Place};
-use crate::mail::{Handed, MailArguments, Recipient};
+use crate::mail::{Delivery, MailArguments, Recipient};
 use crate::marks;
 use crate::query::Query;
 use crate::saying::{Way, say};
@@ -165,7 +165,7 @@ impl Project<'_> {
         place: &Place,
         wish: &Wish,
         how: MailArguments,
-    ) -> Result<Handed, CommandError> {
+    ) -> Result<Delivery, CommandError> {
         self.recipient(store, place).hand_over(wish, how)
     }
 

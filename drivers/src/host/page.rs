@@ -2,7 +2,7 @@
 //! program, questions and deeds as messages, and a stream of news.
 //!
 //! INVARIANT: without the token there is no answer, and with it none for a page of another origin,
-//! or for one whose host name was led to this machine. A deed goes on when its client leaves; a
+//! or for one whose host name was led to this machine. A command goes on when its client leaves; a
 //! question does not.
 //! It knows neither the questions nor the files. Read next: `../http_server.rs`, `../page.rs`.
 //!
@@ -41,7 +41,7 @@ const QUESTIONS_MAX: usize = 4;
 /// The time limit of a question.
 const QUESTION_TIME: Duration = Duration::from_secs(60);
 
-/// The time limit of a deed, which may be a run of days.
+/// The time limit of a command, which may be a run of days.
 const DEED_TIME: Duration = Duration::from_secs(365 * 24 * 3_600);
 
 /// The maximum length of an answer, in bytes.
@@ -84,7 +84,7 @@ pub enum Heard {
     /// A question, whose answer is JSON.
     Question(Job),
     /// A command that changes something.
-    Deed(Vec<String>),
+    Command(Vec<String>),
     /// Nothing that is done here, and why.
     Refused(String),
 }
@@ -256,15 +256,15 @@ impl PageResponder {
                 };
                 json(StatusCode::OK, answered(done(&self.host.program, job, limits).await))
             }
-            Heard::Deed(words) => {
+            Heard::Command(words) => {
                 let host = Arc::clone(&self.host);
                 let limits = Limits {
                     time: DEED_TIME,
                     output_bytes: ANSWER_BYTES_MAX,
                 };
                 // A task of its own: a tab that is closed ends no run.
-                let deed = tokio::spawn(async move { done(&host.program, Job::Command(words), limits).await });
-                json(StatusCode::OK, told(deed.await.unwrap_or_default()))
+                let command = tokio::spawn(async move { done(&host.program, Job::Command(words), limits).await });
+                json(StatusCode::OK, told(command.await.unwrap_or_default()))
             }
         }
     }
@@ -325,7 +325,7 @@ fn answered(done: Done) -> String {
     json!({ "error": why, "code": done.code }).to_string()
 }
 
-/// How a deed ended.
+/// How a command ended.
 fn told(done: Done) -> String {
     json!({
         "code": done.code,

@@ -1,4 +1,4 @@
-//! One connection: bytes in, packets to the relay, its deeds done, bytes out.
+//! One connection: bytes in, packets to the relay, its actions done, bytes out.
 //!
 //! INVARIANT: a client may have [`PACKETS_MAX`] packets on their way to runs; until a run takes one
 //! nothing more is read from it. It may leave [`QUEUE_BYTES_MAX`] bytes unread; then it is
@@ -21,10 +21,10 @@ use tokio::time::{Instant, interval, sleep_until, timeout};
 use super::arrival::Arrival;
 use super::gate::{Admission, Gate};
 use super::rate_limit::RateLimits;
-use super::relay::{Deed, Relay};
+use super::relay::{Relay, RelayAction};
+use crate::client_request::{ClientRequest, News, NewsSender};
 use crate::framing::{Decoder, Encoding};
 use crate::pending::PendingClient;
-use crate::visit::{Ear, News, Visit};
 
 /// The limits of a packet.
 pub(super) const PACKET_LIMITS: PackedLimits = PackedLimits {
@@ -220,26 +220,26 @@ impl Connection {
 
     async fn take_packets(&mut self, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
         while let Some(packet) = self.decoder.next().map_err(|error| error.to_string())? {
-            let deeds = self.relay.packet(&packet, &*self.gate)?;
-            for deed in self.tell_all(deeds)? {
-                self.act(deed, heard).await?;
+            let actions = self.relay.packet(&packet, &*self.gate)?;
+            for action in self.tell_all(actions)? {
+                self.act(action, heard).await?;
             }
         }
         Ok(())
     }
 
-    /// Hands a deed to a run.
-    async fn act(&mut self, deed: Deed, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
-        let (host, visit) = match deed {
-            Deed::Join { way, admission } => return self.join(way, admission, heard).await,
-            Deed::Said { host, peer, what } => {
+    /// Hands an action to a run.
+    async fn act(&mut self, action: RelayAction, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
+        let (host, request) = match action {
+            RelayAction::Join { way, admission } => return self.join(way, admission, heard).await,
+            RelayAction::Said { host, peer, what } => {
                 let _permit = self.place(heard).await?;
-                (host, Visit::Said { peer, what, _permit })
+                (host, ClientRequest::Said { peer, what, _permit })
             }
-            Deed::Leave { host, peer } => (host, Visit::Leave { peer }),
-            Deed::Tell { .. } | Deed::Say { .. } => return Ok(()),
+            RelayAction::Leave { host, peer } => (host, ClientRequest::Leave { peer }),
+            RelayAction::Tell { .. } | RelayAction::Say { .. } => return Ok(()),
         };
-        visited(host.visit(visit))
+        visited(host.request(request))
     }
 
     /// Asks a run to let the client in, as soon as the short visits of the grant allow it.
@@ -256,17 +256,17 @@ impl Connection {
                 return Ok(());
             }
         }
-        let visit = Visit::Join {
+        let request = ClientRequest::Join {
             name: self.relay.name(way),
             manifest: admission.manifest,
             caveats: admission.caveats,
-            ear: Ear {
+            news_sender: NewsSender {
                 way,
                 news: self.news.clone(),
             },
             _permit: self.place(heard).await?,
         };
-        visited(admission.host.visit(visit))
+        visited(admission.host.request(request))
     }
 
     /// Takes up the ways that have waited long enough, and those that the client does not want any
@@ -297,30 +297,36 @@ impl Connection {
 
     /// Takes news, and all that have come with them, and sends them in one packet.
     fn hear(&mut self, first: News, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
-        let mut deeds = Vec::new();
+        let mut actions = Vec::new();
         let mut next = Some(first);
         while let Some((way, peer, told)) = next {
-            deeds.extend(self.relay.news(way, peer, told)?);
-            next = if deeds.len() < 256 { heard.try_recv().ok() } else { None };
+            actions.extend(self.relay.news(way, peer, told)?);
+            next = if actions.len() < 256 {
+                heard.try_recv().ok()
+            } else {
+                None
+            };
         }
-        for deed in self.tell_all(deeds)? {
-            if let Deed::Leave { host, peer } = deed {
+        for action in self.tell_all(actions)? {
+            if let RelayAction::Leave { host, peer } = action {
                 // Where the run has stopped, the client has left it.
-                let _stopped = host.visit(Visit::Leave { peer });
+                let _stopped = host.request(ClientRequest::Leave { peer });
             }
         }
         Ok(())
     }
 
-    /// Sends the events among the deeds in one packet, then the other packets, and returns what is
+    /// Sends the events among the actions in one packet, then the other packets, and returns what is
     /// left to do.
-    fn tell_all(&mut self, deeds: Vec<Deed>) -> Result<Vec<Deed>, String> {
+    fn tell_all(&mut self, actions: Vec<RelayAction>) -> Result<Vec<RelayAction>, String> {
         let (mut events, mut packets, mut others) = (Vec::new(), Vec::new(), Vec::new());
-        for deed in deeds {
-            match deed {
-                Deed::Tell { oid, event } => events.push(IOValue::new(vec![IOValue::new(oid), event])),
-                Deed::Say { packet } => packets.push(packet),
-                other @ (Deed::Join { .. } | Deed::Said { .. } | Deed::Leave { .. }) => others.push(other),
+        for action in actions {
+            match action {
+                RelayAction::Tell { oid, event } => events.push(IOValue::new(vec![IOValue::new(oid), event])),
+                RelayAction::Say { packet } => packets.push(packet),
+                other @ (RelayAction::Join { .. } | RelayAction::Said { .. } | RelayAction::Leave { .. }) => {
+                    others.push(other)
+                }
             }
         }
         if !events.is_empty() {
@@ -331,9 +337,9 @@ impl Connection {
     }
 
     fn leave(&mut self) {
-        for deed in self.relay.leave_all() {
-            if let Deed::Leave { host, peer } = deed {
-                let _stopped = host.visit(Visit::Leave { peer });
+        for action in self.relay.leave_all() {
+            if let RelayAction::Leave { host, peer } = action {
+                let _stopped = host.request(ClientRequest::Leave { peer });
             }
         }
     }

@@ -13,9 +13,9 @@ use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::peer::Told;
 use duet_runtime::model::value::Fact;
 
+pub use crate::client_request::Refusal;
+use crate::client_request::{ClientRequest, NewsSender};
 use crate::report::{Report, Reporter};
-pub use crate::visit::Refusal;
-use crate::visit::{Ear, Visit};
 
 /// A run that takes clients.
 #[derive(Clone)]
@@ -41,12 +41,12 @@ impl Host {
     /// WHY COUNT>`.
     pub fn note_refusal(&self, refusal: Refusal) {
         // A run that has stopped records nothing.
-        let _stopped = self.visit(Visit::Refused { refusal });
+        let _stopped = self.request(ClientRequest::Refused { refusal });
     }
 
-    /// Hands a visit over; false if the run has stopped.
-    pub(super) fn visit(&self, visit: Visit) -> bool {
-        self.reporter.send(Report::Visit(visit)).is_ok()
+    /// Hands a request over; false if the run has stopped.
+    pub(super) fn request(&self, request: ClientRequest) -> bool {
+        self.reporter.send(Report::ClientRequest(request)).is_ok()
     }
 }
 
@@ -55,34 +55,34 @@ impl Host {
 pub(crate) struct Guests {
     /// Whether clients may come, so that the run waits for them.
     pub(crate) is_open: bool,
-    joining: BTreeMap<String, Ear>,
-    peers: BTreeMap<ActorId, Ear>,
+    joining: BTreeMap<String, NewsSender>,
+    peers: BTreeMap<ActorId, NewsSender>,
 }
 
 impl Guests {
-    /// Makes an input of a visit; none of a refusal that no record could hold.
-    pub(crate) fn admit(&mut self, visit: Visit) -> Option<Input> {
-        Some(match visit {
-            Visit::Join {
+    /// Makes an input of a request; none of a refusal that no record could hold.
+    pub(crate) fn admit(&mut self, request: ClientRequest) -> Option<Input> {
+        Some(match request {
+            ClientRequest::Join {
                 name,
                 manifest,
                 caveats,
-                ear,
+                news_sender,
                 ..
             } => {
-                self.joining.insert(name.clone(), ear);
+                self.joining.insert(name.clone(), news_sender);
                 Input::Join {
                     name,
                     manifest,
                     caveats,
                 }
             }
-            Visit::Said { peer, what, .. } => Input::Said { peer, what },
-            Visit::Leave { peer } => {
+            ClientRequest::Said { peer, what, .. } => Input::Said { peer, what },
+            ClientRequest::Leave { peer } => {
                 self.peers.remove(&peer);
                 Input::Leave { peer }
             }
-            Visit::Refused { refusal } => {
+            ClientRequest::Refused { refusal } => {
                 let Refusal { kind, why, count } = refusal;
                 let value = Fact::write(|out| {
                     out.record("gatekeeper/refused", |out| {
@@ -99,9 +99,9 @@ impl Guests {
 
     /// Tells a client something; false if it has gone without leaving.
     pub(crate) fn tell(&mut self, peer: ActorId, told: Told) -> bool {
-        let ear = match &told {
-            Told::Welcome { name, .. } => self.joining.remove(name).inspect(|ear| {
-                self.peers.insert(peer, ear.clone());
+        let news_sender = match &told {
+            Told::Welcome { name, .. } => self.joining.remove(name).inspect(|news_sender| {
+                self.peers.insert(peer, news_sender.clone());
             }),
             Told::Refused { name, .. } => self.joining.remove(name),
             Told::Ended { .. } => self.peers.remove(&peer),
@@ -112,8 +112,8 @@ impl Guests {
             | Told::Failed { .. } => self.peers.get(&peer).cloned(),
         };
         // An effect for a client of an earlier process reaches nobody.
-        let Some(ear) = ear else { return true };
-        let is_heard = ear.news.send((ear.way, peer, told)).is_ok();
+        let Some(news_sender) = news_sender else { return true };
+        let is_heard = news_sender.news.send((news_sender.way, peer, told)).is_ok();
         if !is_heard {
             return self.peers.remove(&peer).is_none();
         }
@@ -122,10 +122,10 @@ impl Guests {
 
     /// Tells everybody that the run stops.
     pub(crate) fn dismiss(&mut self) {
-        for (peer, ear) in std::mem::take(&mut self.peers) {
+        for (peer, news_sender) in std::mem::take(&mut self.peers) {
             let why = "the run has stopped".to_owned();
             // Whoever has gone does not want to know.
-            let _gone = ear.news.send((ear.way, peer, Told::Ended { why }));
+            let _gone = news_sender.news.send((news_sender.way, peer, Told::Ended { why }));
         }
     }
 }

@@ -42,7 +42,7 @@ const EVENTS_MAX: usize = 10_000;
 const GATEKEEPER: u64 = 0;
 
 /// What has to be done for a packet or for news.
-pub(super) enum Deed {
+pub(super) enum RelayAction {
     /// Ask a run to let the client in.
     Join { way: u64, admission: Admission },
     /// Hand events to a run.
@@ -107,7 +107,7 @@ pub(super) struct Relay {
     /// The number of these.
     passing_objects: usize,
     next_handle: u64,
-    deeds: Vec<Deed>,
+    actions: Vec<RelayAction>,
 }
 
 impl Relay {
@@ -123,7 +123,7 @@ impl Relay {
             passing: VecDeque::new(),
             passing_objects: 0,
             next_handle: 0,
-            deeds: Vec::new(),
+            actions: Vec::new(),
         }
     }
 
@@ -136,7 +136,7 @@ impl Relay {
     ///
     /// # Errors
     /// Its fault, for the client; the connection has to end.
-    pub(super) fn packet(&mut self, packet: &IOValue, gate: &dyn Gate) -> Result<Vec<Deed>, String> {
+    pub(super) fn packet(&mut self, packet: &IOValue, gate: &dyn Gate) -> Result<Vec<RelayAction>, String> {
         if packet.as_boolean() == Some(false) || packet.is_simple_record("ext", None) {
             return Ok(Vec::new());
         }
@@ -157,7 +157,7 @@ impl Relay {
             let oid = oid.flatten().ok_or_else(|| not_a("turn", "[[OBJECT EVENT] …]"))?;
             self.event(oid, &pair.index(1).into(), gate)?;
         }
-        Ok(mem::take(&mut self.deeds))
+        Ok(mem::take(&mut self.actions))
     }
 
     fn event(&mut self, oid: u64, event: &IOValue, gate: &dyn Gate) -> Result<(), String> {
@@ -277,7 +277,7 @@ impl Relay {
                 stay: None,
             },
         );
-        self.deeds.push(Deed::Join { way, admission });
+        self.actions.push(RelayAction::Join { way, admission });
         Ok(Inbound::Resolve(way))
     }
 
@@ -311,7 +311,7 @@ impl Relay {
         };
         let (host, observer, accepted) = (way.host.clone(), way.observer, way.accepted.take());
         self.ways.remove(&number);
-        self.deeds.push(Deed::Leave { host, peer });
+        self.actions.push(RelayAction::Leave { host, peer });
         if let Some((handle, pins)) = accepted {
             self.membrane.release(pins);
             self.tell(observer, record("R", vec![IOValue::new(handle)]));
@@ -346,10 +346,10 @@ impl Relay {
     }
 
     /// Leaves all runs.
-    pub(super) fn leave_all(&mut self) -> Vec<Deed> {
+    pub(super) fn leave_all(&mut self) -> Vec<RelayAction> {
         let ways: Vec<u64> = self.ways.keys().copied().collect();
         ways.into_iter().for_each(|way| self.leave(way));
-        mem::take(&mut self.deeds)
+        mem::take(&mut self.actions)
     }
 
     /// Asks again whether the references are valid.
@@ -368,19 +368,19 @@ impl Relay {
             return;
         };
         let (host, peer) = (host.clone(), *peer);
-        for deed in &mut self.deeds {
-            if let Deed::Said {
+        for action in &mut self.actions {
+            if let RelayAction::Said {
                 peer: other,
                 what,
                 host: at,
-            } = deed
+            } = action
                 && *other == peer
                 && at.is_same(&host)
             {
                 return what.push(said);
             }
         }
-        self.deeds.push(Deed::Said {
+        self.actions.push(RelayAction::Said {
             host,
             peer,
             what: vec![said],
@@ -388,7 +388,7 @@ impl Relay {
     }
 
     fn tell(&mut self, oid: u64, event: IOValue) {
-        self.deeds.push(Deed::Tell { oid, event });
+        self.actions.push(RelayAction::Tell { oid, event });
     }
 
     /// Makes of the client's references those of the run. Without pins the value is a message.
@@ -442,7 +442,7 @@ impl Relay {
     ///
     /// # Errors
     /// Why the connection has to end, for the client.
-    pub(super) fn news(&mut self, way: u64, peer: ActorId, told: Told) -> Result<Vec<Deed>, String> {
+    pub(super) fn news(&mut self, way: u64, peer: ActorId, told: Told) -> Result<Vec<RelayAction>, String> {
         let Some(known) = self.ways.get_mut(&way) else {
             return Ok(Vec::new());
         };
@@ -498,10 +498,10 @@ impl Relay {
             Told::Synced { oid } => self.tell(oid, record("M", vec![IOValue::new(true)])),
             Told::Failed { turn, kind } => {
                 let packet = record("failed", vec![turn.encode(), IOValue::symbol(kind)]);
-                self.deeds.push(Deed::Say { packet });
+                self.actions.push(RelayAction::Say { packet });
             }
         }
-        Ok(mem::take(&mut self.deeds))
+        Ok(mem::take(&mut self.actions))
     }
 
     /// Keeps the objects that only a message mentions known for a time: nobody says when they are

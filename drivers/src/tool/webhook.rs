@@ -173,7 +173,7 @@ struct Open {
 
 /// How a run speaks with workers that take requests in.
 #[derive(Clone)]
-pub struct Post {
+pub struct WorkerLink {
     /// The way back of replies.
     pub replies: Arc<dyn Replies>,
     /// The port of this process that takes in requests for all runs, if it has one.
@@ -193,7 +193,7 @@ pub trait Replies: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Webhooks {
     open: Arc<Mutex<Open>>,
-    post: Option<Post>,
+    workers: Option<WorkerLink>,
 }
 
 /// One of the tools.
@@ -215,10 +215,10 @@ impl Webhooks {
     }
 
     /// The listeners of a run that workers may execute.
-    pub fn with_post(post: Option<Post>) -> Self {
+    pub fn with_workers(workers: Option<WorkerLink>) -> Self {
         Self {
             open: Arc::default(),
-            post,
+            workers,
         }
     }
 
@@ -228,7 +228,7 @@ impl Webhooks {
 
     /// The port at which this process takes in requests for all runs.
     fn common_port(&self) -> Option<u16> {
-        self.post.as_ref().and_then(|post| post.port)
+        self.workers.as_ref().and_then(|workers| workers.port)
     }
 
     async fn listen(&self, name: String, port: u64, terms: Terms) -> Outcome {
@@ -286,7 +286,7 @@ impl Webhooks {
         if let Some(client) = self.with(|open| open.requests.remove(&request)) {
             return Ok(IOValue::new(client.send(reply).is_ok()));
         }
-        let Some(Post { replies, .. }) = self.post.clone() else {
+        let Some(WorkerLink { replies, .. }) = self.workers.clone() else {
             return Ok(IOValue::new(false));
         };
         let given = move || match replies.give(&request, &masked) {

@@ -16,10 +16,10 @@ use preserves::IOValue;
 
 use super::happening::{Due, Happening};
 use super::{Engine, World};
-use crate::door::{Door, House, Request};
+use crate::client_request::ClientRequest;
+use crate::door::{Door, DoorOwner, Request};
 use crate::report::Report;
 use crate::serve::host::Host;
-use crate::visit::Visit;
 use crate::waker::Waker;
 
 impl World {
@@ -29,12 +29,12 @@ impl World {
     /// As `Door::open`.
     pub fn open_door(&mut self, path: &Path) -> io::Result<()> {
         if let Some(Engine { threads, .. }) = &self.engine {
-            let house = House {
+            let owner = DoorOwner {
                 reporter: self.reporter.clone(),
                 waker: Waker::new(threads, &self.reporter, &self.stop),
                 name: Arc::clone(&self.name),
             };
-            self.door = Some(Door::open(&threads.begin()?, path, house)?);
+            self.door = Some(Door::open(&threads.begin()?, path, owner)?);
         }
         Ok(())
     }
@@ -52,8 +52,8 @@ impl World {
     }
 
     /// Makes an input of the wish of a client.
-    pub(super) fn admit_visit(&mut self, visit: Visit) -> Option<Input> {
-        let input = self.guests.admit(visit)?;
+    pub(super) fn admit_request(&mut self, request: ClientRequest) -> Option<Input> {
+        let input = self.guests.admit(request)?;
         // A client answers no tool, so masking refuses nothing.
         self.secrets.mask_input(input).ok()
     }
@@ -61,7 +61,7 @@ impl World {
     /// Tells a client something; one that has gone without a word leaves.
     pub(super) fn tell_client(&mut self, peer: ActorId, told: Told) {
         if !self.guests.tell(peer, told) {
-            self.report(Report::Visit(Visit::Leave { peer }));
+            self.report(Report::ClientRequest(ClientRequest::Leave { peer }));
         }
     }
 

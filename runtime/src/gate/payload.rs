@@ -163,7 +163,9 @@ mod tests {
                         .collect(),
                 )
             }
-            whole => whole.clone(),
+            whole @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => {
+                whole.clone()
+            }
         }
     }
 

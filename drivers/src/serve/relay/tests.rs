@@ -42,16 +42,16 @@ impl Bench {
         }
     }
 
-    /// Sends a packet; returns the deeds in words.
+    /// Sends a packet; returns the actions in words.
     fn send(&mut self, packet: &str) -> Result<Vec<String>, String> {
         let packet = packet.parse().expect("well formed");
-        let deeds = self.relay.packet(&packet, &self.gate)?;
-        Ok(deeds.iter().map(shown).collect())
+        let actions = self.relay.packet(&packet, &self.gate)?;
+        Ok(actions.iter().map(shown).collect())
     }
 
     fn news(&mut self, told: Told) -> Vec<String> {
-        let deeds = self.relay.news(1, ActorId(5), told).expect("the client may stay");
-        deeds.iter().map(shown).collect()
+        let actions = self.relay.news(1, ActorId(5), told).expect("the client may stay");
+        actions.iter().map(shown).collect()
     }
 
     /// Comes in; the server has made some assertions before.
@@ -65,20 +65,20 @@ impl Bench {
     }
 }
 
-fn said(deeds: &[&str]) -> Result<Vec<String>, String> {
-    Ok(deeds.iter().map(|deed| (*deed).to_owned()).collect())
+fn said(actions: &[&str]) -> Result<Vec<String>, String> {
+    Ok(actions.iter().map(|action| (*action).to_owned()).collect())
 }
 
-fn shown(deed: &Deed) -> String {
-    match deed {
-        Deed::Join { way, .. } => format!("join {way}"),
-        Deed::Said { peer, what, .. } => format!(
+fn shown(action: &RelayAction) -> String {
+    match action {
+        RelayAction::Join { way, .. } => format!("join {way}"),
+        RelayAction::Said { peer, what, .. } => format!(
             "{peer}: {}",
             what.iter().map(said_in_words).collect::<Vec<_>>().join(", ")
         ),
-        Deed::Leave { peer, .. } => format!("leave {peer}"),
-        Deed::Tell { oid, event } => format!("{oid} {event:?}"),
-        Deed::Say { packet } => format!("{packet:?}"),
+        RelayAction::Leave { peer, .. } => format!("leave {peer}"),
+        RelayAction::Tell { oid, event } => format!("{oid} {event:?}"),
+        RelayAction::Say { packet } => format!("{packet:?}"),
     }
 }
 

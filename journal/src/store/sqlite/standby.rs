@@ -116,13 +116,13 @@ fn letter_seal(run: &RunId, letter: &Letter, reply: Option<&[u8]>) -> [u8; 8] {
 }
 
 /// A row of an inbox.
-struct Post {
+struct InboxRow {
     letter: Letter,
     /// `None` until the letter is taken.
     reply: Option<Vec<u8>>,
 }
 
-fn read_letter(run: &RunId, row: &Row<'_>) -> Result<Post, StoreError> {
+fn read_letter(run: &RunId, row: &Row<'_>) -> Result<InboxRow, StoreError> {
     let failed = failed("reading a letter");
     let malformed = StoreError::Inconsistent {
         what: "a letter's row is malformed",
@@ -141,12 +141,12 @@ fn read_letter(run: &RunId, row: &Row<'_>) -> Result<Post, StoreError> {
             what: "a letter's row does not match its seal",
         });
     }
-    Ok(Post { letter, reply })
+    Ok(InboxRow { letter, reply })
 }
 
 const LETTER: &str = "SELECT letter, branch, sent, body, reply, seal FROM inbox";
 
-fn find_letter(connection: &Connection, run: &Run, letter: LetterId) -> Result<Option<Post>, StoreError> {
+fn find_letter(connection: &Connection, run: &Run, letter: LetterId) -> Result<Option<InboxRow>, StoreError> {
     let failed = failed("reading a letter");
     let sql = format!("{LETTER} WHERE run = ?1 AND letter = ?2");
     let mut statement = connection.prepare_cached(&sql).map_err(&failed)?;
@@ -191,7 +191,7 @@ pub(super) fn letters(connection: &Connection, run: &RunId, branch: &BranchName)
 /// Makes a letter its own reply.
 pub(super) fn take(connection: &Connection, run: &Run, taken: &Taken) -> Result<(), StoreError> {
     let found = find_letter(connection, run, taken.letter)?;
-    let Some(Post { letter, reply: None }) = found else {
+    let Some(InboxRow { letter, reply: None }) = found else {
         return Err(StoreError::NoSuchLetter {
             run: run.name.clone(),
             letter: taken.letter,
@@ -205,7 +205,7 @@ pub(super) fn replace_reply(connection: &Connection, run: &RunId, taken: &Taken)
     let Some(row) = Run::find(connection, run)? else {
         return Ok(false);
     };
-    let Some(Post { letter, reply: Some(_) }) = find_letter(connection, &row, taken.letter)? else {
+    let Some(InboxRow { letter, reply: Some(_) }) = find_letter(connection, &row, taken.letter)? else {
         return Ok(false);
     };
     set_reply(connection, &row, letter, taken)?;
@@ -235,7 +235,7 @@ pub(super) fn reply(connection: &Connection, run: &RunId, letter: LetterId) -> R
     let Some(row) = Run::find(connection, run)? else {
         return Ok(None);
     };
-    Ok(find_letter(connection, &row, letter)?.and_then(|post| post.reply))
+    Ok(find_letter(connection, &row, letter)?.and_then(|row| row.reply))
 }
 
 /// Removes a reply.

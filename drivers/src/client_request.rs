@@ -1,7 +1,7 @@
 //! What connections want of a run, and what a run tells them.
 //!
-//! INVARIANT: a visit that holds a place of a client gives it back when it is dropped.
-//! It does not carry visits; `serve/host.rs` does. Read next: `serve/host.rs`.
+//! INVARIANT: a request that holds a place of a client gives it back when it is dropped.
+//! It does not carry requests; `serve/host.rs` does. Read next: `serve/host.rs`.
 
 use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::manifest::Manifest;
@@ -15,20 +15,20 @@ pub(crate) type News = (u64, ActorId, Told);
 
 /// The connection's end of a way into a run.
 #[derive(Clone)]
-pub(crate) struct Ear {
+pub(crate) struct NewsSender {
     /// The connection's number for it.
     pub(crate) way: u64,
     pub(crate) news: UnboundedSender<News>,
 }
 
 /// What a connection wants of a run.
-pub(crate) enum Visit {
+pub(crate) enum ClientRequest {
     /// To come in.
     Join {
         name: String,
         manifest: Manifest,
         caveats: Vec<IOValue>,
-        ear: Ear,
+        news_sender: NewsSender,
         _permit: OwnedSemaphorePermit,
     },
     /// To say something. Dropping the permit, the run lets the connection send more.
