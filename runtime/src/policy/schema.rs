@@ -13,7 +13,8 @@ mod reference;
 use std::fmt;
 use std::sync::Arc;
 
-use jsonschema::{Draft, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 
 use super::document::Malformed;
@@ -30,6 +31,9 @@ const PLAIN_STEPS_MAX: u64 = 8_000_000;
 
 /// The number of bytes of text that cost a step.
 const BYTES_PER_STEP: u64 = 16;
+
+/// The maximum number of allowed members that an error names.
+const NAMED_MAX: usize = 16;
 
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
@@ -123,10 +127,27 @@ impl Schema {
             ));
         };
         if steps.told <= *judge_steps_max {
-            return validator.validate(value).err().map(|error| error.to_string());
+            return validator.validate(value).err().map(|error| self.told(&error));
         }
         let is_valid = validator.is_valid(value);
         (!is_valid).then(|| "it does not fit the schema, whose parts are too many to say where".to_owned())
+    }
+
+    /// Returns the words of the validator; of a member that is not known, also those that are.
+    fn told(&self, error: &ValidationError<'_>) -> String {
+        let known = || {
+            let is_unknown_member = matches!(error.kind(), ValidationErrorKind::AdditionalProperties { .. });
+            let at = error.schema_path().as_str().strip_suffix("/additionalProperties");
+            let schema = self.0.source.pointer(at.filter(|_| is_unknown_member)?)?;
+            let members = schema.get("properties")?.as_object()?.keys();
+            let mut names: Vec<String> = members.map(|name| format!("'{name}'")).collect();
+            names.sort();
+            (1..=NAMED_MAX).contains(&names.len()).then(|| names.join(", "))
+        };
+        known().map_or_else(
+            || error.to_string(),
+            |known| format!("{error}; those allowed are {known}"),
+        )
     }
 
     fn steps(&self, value: &Value) -> Result<cost::Steps, cost::TooMany> {
@@ -171,6 +192,24 @@ mod tests {
     fn check(schema: Value, instance: &Value, expected: Option<bool>) {
         let found = Schema::parse(&schema).ok().map(|schema| schema.accepts(instance));
         assert_eq!(found, expected, "{schema} on {instance}");
+    }
+
+    #[test]
+    fn an_unknown_member_is_told_with_those_that_are_allowed() {
+        let check = |schema: Value, instance: Value, expected: &str| {
+            let fault = Schema::parse(&schema).expect("a schema").fault(&instance);
+            assert_eq!(fault.as_deref(), Some(expected), "{schema}");
+        };
+        let inner = json!({"properties": {"path": {}, "content": {}}, "additionalProperties": false});
+        let told = "Additional properties are not allowed ('pth' was unexpected); those allowed are 'content', 'path'";
+        check(inner.clone(), json!({"pth": 1}), told);
+        check(json!({"properties": {"in": inner}}), json!({"in": {"pth": 1}}), told);
+        check(
+            json!({"additionalProperties": false}),
+            json!({"pth": 1}),
+            "False schema does not allow 1",
+        );
+        check(json!({"required": ["a"]}), json!({}), "\"a\" is a required property");
     }
 
     #[test]
