@@ -13,7 +13,6 @@
 mod cell;
 mod list;
 mod map;
-mod old_values;
 mod savepoints;
 mod set;
 mod table;

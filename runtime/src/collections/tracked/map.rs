@@ -5,18 +5,24 @@
 //! It does not know what a turn is; `../../state.rs` does.
 //! Read next: `table.rs`, then `tree.rs`.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::ops::{Bound, Deref};
 
 use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
-use super::old_values::OldValues;
 use super::savepoints::Savepoints;
 use super::table::Table;
 use super::tracking::Tracking;
 use crate::collections::ordered::Ordered;
 use crate::model::codec::{Codec, DecodeError};
+
+/// A linear search finds a key among at most this many notes.
+const SHORT_MAX: usize = 16;
+
+/// Room for this many notes stays allocated from turn to turn.
+const KEPT_MAX: usize = 4;
 
 /// A map that can undo its changes since the last [`commit_turn`](Tracking::commit_turn).
 ///
@@ -27,18 +33,21 @@ pub struct Tracked<K, V, M = Ordered<K, V>> {
     pub(super) notes: Option<Box<Notes<K, V>>>,
 }
 
-/// What a map knows of its past.
+/// The undo log: the old value of each changed key, each key once.
 pub(super) struct Notes<K, V> {
-    /// The undo log of the turn.
-    pub(super) old: OldValues<K, V>,
-    /// The savepoints, which receive the undo logs of turns that commit.
+    /// The first notes, in the order of the changes; not empty if `long` has any.
+    short: Vec<(K, Option<V>)>,
+    /// The other notes; few turns have any.
+    long: BTreeMap<K, Option<V>>,
+    /// The savepoints, which receive the notes of turns that commit.
     pub(super) savepoints: Savepoints<K, V>,
 }
 
 impl<K, V> Default for Notes<K, V> {
     fn default() -> Self {
         Self {
-            old: OldValues::default(),
+            short: Vec::new(),
+            long: BTreeMap::new(),
             savepoints: Savepoints::default(),
         }
     }
@@ -46,12 +55,13 @@ impl<K, V> Default for Notes<K, V> {
 
 impl<K: Clone, V: Clone, M: Clone> Clone for Tracked<K, V, M> {
     fn clone(&self) -> Self {
-        let notes = self.notes.as_ref().filter(|notes| !notes.old.is_empty());
+        let notes = self.notes.as_ref().filter(|notes| !notes.short.is_empty());
         Self {
             map: self.map.clone(),
             notes: notes.map(|notes| {
                 Box::new(Notes {
-                    old: notes.old.clone(),
+                    short: notes.short.clone(),
+                    long: notes.long.clone(),
                     savepoints: Savepoints::default(),
                 })
             }),
@@ -120,12 +130,16 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
 
     /// Says whether the turn has changed any key.
     pub(crate) fn has_changed(&self) -> bool {
-        self.notes.as_ref().is_some_and(|notes| !notes.old.is_empty())
+        self.notes.as_ref().is_some_and(|notes| !notes.short.is_empty())
     }
 
     /// Lists the keys that the turn has changed, each with its value from the start of the turn.
     pub fn noted(&self) -> impl Iterator<Item = (&K, Option<&V>)> {
-        self.notes.iter().flat_map(|notes| notes.old.iter())
+        let notes = self.notes.iter();
+        notes.flat_map(|notes| {
+            let short = notes.short.iter().map(|(key, old)| (key, old.as_ref()));
+            short.chain(notes.long.iter().map(|(key, old)| (key, old.as_ref())))
+        })
     }
 
     /// Removes everything.
@@ -136,11 +150,19 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
     }
 
     fn note(&self, key: &K) -> Option<&Option<V>> {
-        self.notes.as_ref()?.old.get(key)
+        self.notes.as_ref()?.get(key)
     }
 
     fn add_note(&mut self, key: K, old: Option<V>) {
-        self.notes.get_or_insert_default().old.add(key, old);
+        let notes = self.notes.get_or_insert_default();
+        if notes.short.len() < SHORT_MAX {
+            if notes.short.capacity() == 0 {
+                notes.short.reserve_exact(1);
+            }
+            notes.short.push((key, old));
+        } else {
+            notes.long.insert(key, old);
+        }
     }
 }
 
@@ -149,23 +171,22 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracking for Tracked<K, V, M> {
     fn commit_turn(&mut self) {
         // Most maps are untouched in most turns.
         if let Some(notes) = &mut self.notes
-            && !notes.old.is_empty()
+            && !notes.short.is_empty()
         {
-            let Notes { old, savepoints } = &mut **notes;
-            old.drain(|key, old| savepoints.keep(&key, || old));
+            notes.settle();
         }
     }
 
     #[inline]
     fn abort_turn(&mut self) {
         if let Some(notes) = &mut self.notes {
-            let map = &mut self.map;
-            notes.old.drain(|key, old| {
+            let long = std::mem::take(&mut notes.long);
+            for (key, old) in notes.short.drain(..).chain(long) {
                 match old {
-                    Some(old) => map.insert(key, old),
-                    None => map.remove(&key),
+                    Some(old) => self.map.insert(key, old),
+                    None => self.map.remove(&key),
                 };
-            });
+            }
         }
     }
 
@@ -192,6 +213,33 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracking for Tracked<K, V, M> {
     fn drop_savepoints(&mut self, oldest: u64) {
         if let Some(notes) = &mut self.notes {
             notes.savepoints.forget(oldest);
+        }
+    }
+}
+
+impl<K: Ord + Clone, V: Clone> Notes<K, V> {
+    /// Returns the note about a key.
+    pub(super) fn get(&self, key: &K) -> Option<&Option<V>> {
+        let short = self.short.iter().find(|(noted, _)| noted == key);
+        short.map(|(_, old)| old).or_else(|| self.long.get(key))
+    }
+
+    /// Passes the notes to the newest savepoint, if there is one.
+    fn settle(&mut self) {
+        let used = self.short.len();
+        for (key, old) in self.short.drain(..) {
+            self.savepoints.keep(&key, || old);
+        }
+        // Only a turn that needed much less frees room, so that turns of equal size allocate
+        // nothing.
+        if used <= KEPT_MAX && self.short.capacity() > 2 * KEPT_MAX {
+            self.short.shrink_to(KEPT_MAX);
+        }
+        // Taking an empty tree costs as much as searching a small one.
+        if !self.long.is_empty() {
+            for (key, old) in std::mem::take(&mut self.long) {
+                self.savepoints.keep(&key, || old);
+            }
         }
     }
 }

@@ -10,10 +10,9 @@
 //! It does not know for how many turns a savepoint stays; `../../run/checkpoints.rs` does.
 //! Read next: `../tracked.rs`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, RangeBounds};
 
-use super::old_values::OldValues;
 use super::table::Table;
 
 /// Maximum number of old values in a savepoint; a map that changes more keys between two savepoints
@@ -28,7 +27,7 @@ struct Savepoint<K, V> {
     /// The bound beyond which the map had no key, if most added keys lie there.
     end: Option<Bound<K>>,
     /// The old values of other keys that changed before the next savepoint.
-    old: OldValues<K, V>,
+    old: BTreeMap<K, Option<V>>,
 }
 
 impl<K, V> Default for Savepoints<K, V> {
@@ -48,7 +47,7 @@ impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
         self.0.push_back(Savepoint {
             number,
             end,
-            old: OldValues::default(),
+            old: BTreeMap::new(),
         });
     }
 
@@ -56,11 +55,11 @@ impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
     pub(super) fn keep(&mut self, key: &K, old: impl FnOnce() -> Option<V>) {
         let Some(newest) = self.0.back_mut() else { return };
         let is_beyond = |end: &Bound<K>| (end.as_ref(), Bound::Unbounded).contains(key);
-        if newest.end.as_ref().is_some_and(is_beyond) || newest.old.get(key).is_some() {
+        if newest.end.as_ref().is_some_and(is_beyond) || newest.old.contains_key(key) {
             return;
         }
         if newest.old.len() < KEPT_MAX {
-            newest.old.add(key.clone(), old());
+            newest.old.insert(key.clone(), old());
         } else {
             self.0.clear();
         }
@@ -75,16 +74,16 @@ impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
     /// whether it existed.
     pub(super) fn restore_savepoint(&mut self, number: u64, map: &mut impl Table<K, V>) -> bool {
         let mut reached = None;
-        while let Some(mut savepoint) = self.0.pop_back_if(|savepoint| savepoint.number >= number) {
+        while let Some(savepoint) = self.0.pop_back_if(|savepoint| savepoint.number >= number) {
             for key in savepoint.end.map_or_else(Vec::new, |end| map.keys_from(end)) {
                 map.remove(&key);
             }
-            savepoint.old.drain(|key, old| {
+            for (key, old) in savepoint.old {
                 match old {
                     Some(old) => map.insert(key, old),
                     None => map.remove(&key),
                 };
-            });
+            }
             reached = Some(savepoint.number);
         }
         reached == Some(number)
