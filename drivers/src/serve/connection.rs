@@ -316,8 +316,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends the events among the actions in one packet, then the other packets, and returns what is
-    /// left to do.
+    /// Sends the events among the actions in one packet, then the other packets, and returns the
+    /// other actions.
     fn tell_all(&mut self, actions: Vec<RelayAction>) -> Result<Vec<RelayAction>, String> {
         let (mut events, mut packets, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for action in actions {
