@@ -6,7 +6,7 @@ use duet_drivers::ask::Question;
 use duet_journal::{BranchName, Sequence, Store};
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::{EffectKind, Input};
-use duet_runtime::history::input::{Recorded, What, answer, recorded};
+use duet_runtime::history::input::{self, Recorded, RecordedInput, What, answer, recorded};
 use duet_runtime::model::codec::is_labelled;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Outcome;
@@ -185,13 +185,17 @@ fn tell_left_behind(
     let Some(first) = turn.next().filter(|first| *first <= last) else {
         return Ok(());
     };
-    let later = recorded(&place.source(store), first, last)?;
-    if later.iter().any(|said| matches!(said.what, What::Unasked(_))) {
-        let from = format!("{}/{}", place.run, place.branch);
-        let way = Way::turn("pick", from, format!("{first}..{last}")).with(format!("--onto {branch}"));
-        project
-            .stage()?
-            .message(say![way, " delivers the inputs that came after it here, too"]);
+    for turn in turns(store, (&place.run, &place.branch), (first, last)) {
+        let inputs = input::said(&turn?);
+        if inputs.iter().any(|said| matches!(said, RecordedInput::Unasked(_))) {
+            let from = format!("{}/{}", place.run, place.branch);
+            let way = Way::turn("pick", from, format!("{first}..{last}")).with(format!("--onto {branch}"));
+            project
+                .stage()?
+                .message(say![way, " delivers the inputs that came after it here, too"]);
+            // One is enough: the rest of a long run is not read.
+            break;
+        }
     }
     Ok(())
 }

@@ -127,8 +127,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let relation = part(one, other)?;
     let ledgers = recorded_ledgers(one, other, relation.shared)?;
     let sides = [
-        see(&look, &left, (&relation, &ledgers[0]))?,
-        see(&look, &right, (&relation, &ledgers[1]))?,
+        see(&look, &left, &relation, &ledgers[0])?,
+        see(&look, &right, &relation, &ledgers[1])?,
     ];
     Ok(Report::Whole(Box::new(Whole {
         alignment: align(&ledgers[0], &ledgers[1]),
@@ -229,7 +229,7 @@ impl Whole {
 }
 
 /// Looks at one side.
-fn see(look: &Look<'_>, place: &Place, (relation, ledger): (&BranchRelation, &Ledger)) -> Result<Side, CommandError> {
+fn see(look: &Look<'_>, place: &Place, relation: &BranchRelation, ledger: &Ledger) -> Result<Side, CommandError> {
     let facts = Shadow::at(&place.source(look.store), place.at())?.facts();
     let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
     let facts: Vec<IOValue> = facts.into_iter().filter(is_shown).collect();

@@ -1,5 +1,5 @@
 //! A host for a page in the browser of the person at this machine: files that are part of the
-//! program, questions and deeds as messages, and a stream of news.
+//! program, questions and commands as messages, and a stream of news.
 //!
 //! INVARIANT: without the token there is no answer, and with it none for a page of another origin,
 //! or for one whose host name was led to this machine. A command goes on when its client leaves; a
@@ -42,7 +42,7 @@ const QUESTIONS_MAX: usize = 4;
 const QUESTION_TIME: Duration = Duration::from_secs(60);
 
 /// The time limit of a command, which may be a run of days.
-const DEED_TIME: Duration = Duration::from_secs(365 * 24 * 3_600);
+const COMMAND_TIME: Duration = Duration::from_secs(365 * 24 * 3_600);
 
 /// The maximum length of an answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 8 << 20;
@@ -259,7 +259,7 @@ impl PageResponder {
             Heard::Command(words) => {
                 let host = Arc::clone(&self.host);
                 let limits = Limits {
-                    time: DEED_TIME,
+                    time: COMMAND_TIME,
                     output_bytes: ANSWER_BYTES_MAX,
                 };
                 // A task of its own: a tab that is closed ends no run.

@@ -59,9 +59,10 @@ enum Fit {
 }
 
 impl Reply {
-    /// Says how well it fits a call. A call of which nobody knows who makes it is anybody's.
-    fn fit(&self, payload: &IOValue, asking: Option<&Asking>) -> Option<Fit> {
-        let is_asked = |own: &IOValue| own == payload || asking.is_some_and(|asking| *own == asking.arguments.value());
+    /// Says how well it fits a call, whose arguments have keys in the place of the run's own ids. A
+    /// call of which nobody knows who makes it is anybody's.
+    fn fit(&self, payload: &IOValue, asking: Option<&Asking>, arguments: Option<&IOValue>) -> Option<Fit> {
+        let is_asked = |own: &IOValue| own == payload || Some(own) == arguments;
         let is_wanted = self.payload.as_ref().is_none_or(is_asked);
         if !(is_wanted && self.texts.iter().all(|text| has_text(payload, text))) {
             return None;
@@ -89,9 +90,13 @@ impl fmt::Display for Reply {
 
 /// Takes the reply that fits a call best; among equal ones the first.
 fn take_fitting(replies: &mut VecDeque<Reply>, payload: &IOValue, asking: Option<&Asking>) -> Option<Reply> {
+    // They are decoded once, and only for replies that are for a payload.
+    let arguments = asking
+        .filter(|_| replies.iter().any(|reply| reply.payload.is_some()))
+        .map(|asking| asking.arguments.value());
     let fits = replies
         .iter()
-        .map(|reply| reply.fit(payload, asking))
+        .map(|reply| reply.fit(payload, asking, arguments.as_ref()))
         .collect::<Vec<_>>();
     let best = fits.iter().flatten().max()?;
     let place = fits.iter().position(|fit| fit.as_ref() == Some(best))?;

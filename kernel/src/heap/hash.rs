@@ -168,7 +168,7 @@ impl Heap {
         }
     }
 
-    /// Adds what a value is without its parts, its entries and its identity.
+    /// Hashes a value alone, without its parts, its entries and its identity.
     fn hash_shell(&self, value: Value, mixer: &mut Mixer) {
         if value.is_pair() {
             mixer.add(1);

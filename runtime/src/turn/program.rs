@@ -125,8 +125,8 @@ pub trait Programs: 'static {
         0
     }
 
-    /// Returns how much of the fuel that turns have used since the last call of this function was
-    /// used by machine code, which takes an eighth of the time. No turn may depend on it.
+    /// Returns the fuel that machine code has used since the last call of this function; the
+    /// interpreter needs eight times as long for a unit. A turn must not depend on it.
     fn take_quick_fuel(&mut self) -> u64 {
         0
     }
