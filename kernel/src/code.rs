@@ -295,6 +295,13 @@ impl CodeSpace {
         &self.blocks[number]
     }
 
+    /// The numbers of the blocks of a unit.
+    pub fn blocks_of(&self, unit: usize) -> std::ops::Range<usize> {
+        let unit = &self.units[unit];
+        let after = self.blocks.partition_point(|block| block.start < unit.end);
+        unit.entry_block..after
+    }
+
     /// The blocks that begin at `position` or later.
     pub(crate) fn blocks_from(&self, position: u32) -> &[LoadedBlock] {
         let before = self.blocks.partition_point(|block| block.start < position);

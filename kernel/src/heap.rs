@@ -36,6 +36,7 @@ mod pages;
 mod identity;
 mod record;
 mod register;
+mod replacement;
 mod compact;
 mod last_snapshot;
 mod string;

@@ -24,7 +24,7 @@ mod tests;
 
 use chunk::write_chunk;
 use graph::graph;
-pub use instance::{digest, restore_instance};
+pub use instance::{digest, reachable_objects, restore_instance};
 pub use restore::restore;
 pub use snapshot::{Snapshot, snapshot};
 

@@ -34,7 +34,7 @@ pub use counting::Counts;
 pub use inspection::{FrameWords, ParkedFrame, cell_value, parked_frames};
 pub use instance::Instance;
 pub(crate) use instance::RelinkError;
-pub use moving::{move_frames, waiting_points};
+pub use moving::{FrameInputs, GivenWords, frame_inputs, move_frames, waiting_points};
 pub use native::{Architecture, MachineCode, NativeMode};
 pub use signal::{BacktraceEntry, backtrace};
 pub use tracing::{HostCall, Origin, OriginId, Sort, Trace, Written};

@@ -227,6 +227,7 @@
 
     ;; Records of a type of its own.
     (define-record-type thing (make-thing a) thing? (a thing-a))
+    (migrate-records thing (a) (make-thing a))
     (define made '())
     (define (things n)
       (set! made (cons (make-thing n) made))

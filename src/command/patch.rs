@@ -32,6 +32,8 @@ use crate::world_options::WorldOptions;
 /// Definitions of values that differ, and new or changed expressions at the top level, are only
 /// listed, because the program has computed with the old ones; `--run` evaluates those that it
 /// names: a definition by its name, an expression by its number. Definitions that are gone stay.
+/// Records of a type with other fields become records of the new definition as `migrate-records` in
+/// the new text says.
 ///
 /// The change is a turn of the run: `duet goto` takes it back, and other branches do not have it.
 /// A text that does not compile, fails, or needs a capability that the run lacks changes nothing.
@@ -39,7 +41,7 @@ use crate::world_options::WorldOptions;
 ///   duet patch review review-2.scm --dry-run
 ///   duet patch review review-2.scm
 ///   duet patch review review-2.scm --run prices,3
-///   duet patch review review-2.scm --let limit=10 --require-moved
+///   duet patch review review-2.scm --let 'limit=(* 2 count)' --require-moved
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
@@ -51,9 +53,9 @@ pub(crate) struct Request {
     /// Evaluates these definitions and expressions, too.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     run: Vec<String>,
-    /// Gives a variable that the new text needs, and that a waiting frame does not have, a value: a
-    /// literal, a quoted datum, or the name of another variable of the frame.
-    #[arg(long = "let", value_name = "NAME=VALUE")]
+    /// Gives a variable that the new text needs, and that a waiting frame does not have, the value
+    /// of an expression over variables that the frame has and what the new text defines.
+    #[arg(long = "let", value_name = "NAME=EXPRESSION")]
     #[serde(rename = "let")]
     values: Vec<String>,
     /// Refuses the text if some frame that waits would stay in the code in which it began.
@@ -187,6 +189,8 @@ pub(crate) struct Form {
     expressions: Vec<String>,
     /// The definitions that the new text does not have.
     removed: Vec<String>,
+    /// The record types whose records become those of another definition.
+    migrated: Vec<String>,
     frames: Vec<FrameForm>,
 }
 
@@ -211,6 +215,7 @@ impl Report {
             expressions,
             removed,
             run,
+            migrated,
         } = self.preview.listed.clone();
         let waiting = self.preview.frames.iter().map(|waiting| FrameForm {
             actor: waiting.actor.clone(),
@@ -228,6 +233,7 @@ impl Report {
             data,
             expressions: expressions.into_iter().map(|(number, _)| number).collect(),
             removed,
+            migrated,
             frames: waiting.collect(),
         })
     }
@@ -243,6 +249,7 @@ impl Report {
             ("recompiled, because they contain others", &listed.recompiled, ""),
             ("added", &listed.added, ""),
             ("evaluated", &listed.run, ""),
+            ("records migrated", &listed.migrated, ""),
             ("not evaluated: values", &listed.data, ", whose values stay"),
             ("not evaluated: expressions", &expressions, " of the new text"),
             ("gone from the text", &listed.removed, ", which stay"),

@@ -214,7 +214,11 @@ const TABLE: &[Row] = &[
             RUN,
             required("program", Shape::Program, "the path of the changed program"),
             field("run", Shape::Texts, "definitions and expressions to evaluate, too"),
-            field("let", Shape::Texts, "NAME=VALUE for variables that waiting frames lack"),
+            field(
+                "let",
+                Shape::Texts,
+                "NAME=EXPRESSION for variables that waiting frames lack",
+            ),
             field(
                 "require_moved",
                 Shape::Flag,

@@ -32,7 +32,7 @@ use crate::turn::line;
 pub(crate) struct Asked<'a> {
     /// The definitions and expressions to evaluate, by name and number.
     pub(crate) run: &'a [String],
-    /// Values for variables that frames do not have, each as `NAME=VALUE`.
+    /// Values for variables that frames do not have, each as `NAME=EXPRESSION`.
     pub(crate) values: &'a [String],
 }
 

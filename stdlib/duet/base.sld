@@ -20,7 +20,7 @@
     with-output-to-string with-input-from-string
     ;; Keywords, records, dictionaries.
     keyword? keyword->symbol symbol->keyword
-    record record? record-label record-fields record-field record-length
+    record record? record-label record-fields record-field record-length migrate-records
     dictionary dictionary? dictionary-ref dictionary-set! dictionary-delete! dictionary-contains?
     dictionary-count dictionary-keys dictionary-values dictionary->alist alist->dictionary
     dictionary-copy set set? set-contains? set-adjoin! set-delete! set-count set->list list->set
@@ -47,6 +47,15 @@
         ((_ expression)
          (unless expression
            (raise (%make-condition 'assertion-failed "assertion failed" '(expression)))))))
+
+    ;;;> Says in a changed text how the records of a type that a run has made become records of its
+    ;;;> new definition: `duet patch` evaluates the body for each of them, with the values of these
+    ;;;> fields of the old record, and puts the result in its place. The body may only compute, and
+    ;;;> returns a record of the type. Does nothing when the text itself is evaluated.
+    (define-syntax migrate-records
+      (syntax-rules ()
+        ((_ type (field ...) body ...)
+         (%migrate-records 'type '(field ...) (lambda (field ...) body ...)))))
 
     ;;;> Returns the text of a raised object. The text of a condition has its kind, its message and
     ;;;> its irritants, as `write` shows them; any other object stands as `write` shows it.

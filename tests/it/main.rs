@@ -64,6 +64,7 @@ mod loading;
 mod mcp;
 mod mcp_server;
 mod memory;
+mod migrating;
 mod migration;
 mod models;
 mod modules;

@@ -34,6 +34,10 @@ pub enum Source {
     Given(usize),
     /// A cell that is made for such a literal.
     GivenCell(usize),
+    /// The value of an expression of the person's, by its number in [`FrameMove::computed`].
+    Computed(usize),
+    /// A cell that is made for such a value.
+    ComputedCell(usize),
 }
 
 /// The value that the person gives to a variable which a frame does not have.
@@ -41,8 +45,40 @@ pub enum Source {
 pub enum Given {
     /// A literal, by number.
     Literal(usize),
-    /// That of another variable of the frame.
-    Variable(String),
+    /// The value of an expression over variables of the frame.
+    Expression {
+        /// Its number.
+        number: usize,
+        /// The names that occur in it.
+        names: BTreeSet<String>,
+    },
+}
+
+/// An expression that has to be evaluated for a frame before it moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Computed {
+    /// The number of the expression.
+    pub number: usize,
+    /// The variables of the frame that occur in it, by name.
+    pub inputs: Vec<FrameVariable>,
+}
+
+impl Computed {
+    /// The names of the variables, in order.
+    pub fn names(&self) -> Vec<String> {
+        self.inputs.iter().map(|input| input.name.clone()).collect()
+    }
+}
+
+/// Where a frame has the value of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameVariable {
+    /// Its name in the text.
+    pub name: String,
+    /// The register.
+    pub register: u16,
+    /// Whether the register has a cell with the value.
+    pub is_in_cell: bool,
 }
 
 /// What the person and the patch say about all frames of a unit.
@@ -61,6 +97,8 @@ pub struct FrameMove {
     pub position: u32,
     /// The registers of the new frame.
     pub registers: Vec<Source>,
+    /// The expressions whose values it needs.
+    pub computed: Vec<Computed>,
 }
 
 /// Why a frame stays in the code in which it began.
@@ -99,7 +137,7 @@ impl fmt::Display for Kept {
             Kept::OtherCode => formatter.write_str("the call is part of another procedure in the new text"),
             Kept::Variable(name) => write!(
                 formatter,
-                "the new text needs `{name}`, which the frame does not have; `--let {name}=VALUE` gives it"
+                "the new text needs `{name}`, which the frame does not have; `--let {name}=EXPRESSION` gives it"
             ),
             Kept::Operands => formatter.write_str("the call is an operand, and those before it differ"),
             Kept::Assigned(name) => write!(formatter, "only one of the texts assigns `{name}`"),
@@ -232,12 +270,8 @@ impl Moves {
         let (Some(kept), Some(needed)) = (code.live_at(point.payload()), code.live_at(position + 1)) else {
             return Err(Kept::TooLarge);
         };
-        let old_window = point.detail() as usize - 1;
-        let held = self.old.variables.contents_at(old);
-        let mut held: Vec<_> = held
-            .into_iter()
-            .filter(|(register, _)| usize::from(*register) < old_window && is_in(kept, *register))
-            .collect();
+        let mut held = self.held(kept, point.detail() as usize - 1, old);
+        let mut computed = Vec::new();
         let mut registers = vec![Source::Nothing; window];
         let wanted = self.new.variables.contents_at(new);
         for register in (0..window as u16).filter(|register| is_in(needed, *register)) {
@@ -245,7 +279,7 @@ impl Moves {
                 is_in(kept, 0).then_some(Source::Register(0)).ok_or(Kept::Procedure)?
             } else {
                 let content = wanted.iter().find(|(other, _)| *other == register);
-                self.source(&mut held, &content.ok_or(Kept::Operands)?.1)?
+                self.source(&mut held, &content.ok_or(Kept::Operands)?.1, &mut computed)?
             };
         }
         // What the old code would still have used must not be lost.
@@ -255,16 +289,56 @@ impl Moves {
         Ok(FrameMove {
             position: position + 1,
             registers,
+            computed,
         })
+    }
+
+    /// What a frame of the old unit holds in its registers at a call, as far as the old code reads
+    /// it afterwards.
+    fn held(&self, live: &[u64], window: usize, site: &Site) -> Vec<(u16, Content)> {
+        let mut held = self.old.variables.contents_at(site);
+        held.retain(|(register, _)| usize::from(*register) < window && is_in(live, *register));
+        held
+    }
+
+    /// Lists the expressions that frames of the old unit may need, each with the variables that
+    /// a frame has of those which occur in it.
+    pub fn expressions(&self, code: &CodeSpace) -> BTreeSet<(usize, Vec<String>)> {
+        let mut found = BTreeSet::new();
+        for site in &self.old.sites {
+            let position = self.old.start + site.offset;
+            let (Some(live), Some(window)) = (code.live_at(position + 1), window_at(code, position)) else {
+                continue;
+            };
+            let held = self.held(live, window, site);
+            for given in self.given.values() {
+                if let Given::Expression { number, names } = given {
+                    found.insert((
+                        *number,
+                        Computed {
+                            number: *number,
+                            inputs: inputs(&held, names),
+                        }
+                        .names(),
+                    ));
+                }
+            }
+        }
+        found
     }
 
     /// Finds what a register of the new frame holds among what the old one holds; operands are
     /// taken from there.
-    fn source(&self, held: &mut Vec<(u16, Content)>, wanted: &Content) -> Result<Source, Kept> {
+    fn source(
+        &self,
+        held: &mut Vec<(u16, Content)>,
+        wanted: &Content,
+        computed: &mut Vec<Computed>,
+    ) -> Result<Source, Kept> {
         let found = held.iter().position(|(_, content)| self.is_same(content, wanted));
         let Some(found) = found else {
             return match wanted {
-                Content::Variable { name, is_in_cell, .. } => self.given(held, name.as_str(), *is_in_cell),
+                Content::Variable { name, is_in_cell, .. } => self.given(held, name.as_str(), *is_in_cell, computed),
                 Content::Value(place) => self.steady(held, place).ok_or(Kept::Operands),
                 Content::Partial(..) => Err(Kept::Operands),
             };
@@ -290,24 +364,27 @@ impl Moves {
     }
 
     /// Where a variable has its value from that the frame does not have.
-    fn given(&self, held: &[(u16, Content)], name: &str, is_in_cell: bool) -> Result<Source, Kept> {
-        let missing = |name: &str| Kept::Variable(name.to_owned());
+    fn given(
+        &self,
+        held: &[(u16, Content)],
+        name: &str,
+        is_in_cell: bool,
+        computed: &mut Vec<Computed>,
+    ) -> Result<Source, Kept> {
         match self.given.get(name) {
-            None => Err(missing(name)),
+            None => Err(Kept::Variable(name.to_owned())),
             Some(Given::Literal(number)) if is_in_cell => Ok(Source::GivenCell(*number)),
             Some(Given::Literal(number)) => Ok(Source::Given(*number)),
-            Some(Given::Variable(other)) => {
-                let is_it = |content: &Content| match content {
-                    Content::Variable { name, is_in_cell, .. } => !is_in_cell && name.as_str() == other,
-                    Content::Value(_) | Content::Partial(..) => false,
-                };
-                // Inner variables hide outer ones.
-                let found = held.iter().rev().find(|(_, content)| is_it(content));
-                let (register, _) = found.ok_or_else(|| missing(other))?;
+            Some(Given::Expression { number, names }) => {
+                let (number, place) = (*number, computed.len());
+                computed.push(Computed {
+                    number,
+                    inputs: inputs(held, names),
+                });
                 Ok(if is_in_cell {
-                    Source::Cell(*register)
+                    Source::ComputedCell(place)
                 } else {
-                    Source::Register(*register)
+                    Source::Computed(place)
                 })
             }
         }
@@ -387,6 +464,24 @@ impl Moves {
         let mut pairs = olds.iter().zip(&news);
         olds.len() == news.len() && pairs.all(|(one, other)| self.alignment.node(*one) == Some(*other))
     }
+}
+
+/// The variables that a frame has of those with some names; inner ones hide outer ones.
+fn inputs(held: &[(u16, Content)], names: &BTreeSet<String>) -> Vec<FrameVariable> {
+    let mut found: BTreeMap<&str, FrameVariable> = BTreeMap::new();
+    for (register, content) in held {
+        if let Content::Variable { name, is_in_cell, .. } = content
+            && names.contains(name.as_str())
+        {
+            let variable = FrameVariable {
+                name: name.as_str().to_owned(),
+                register: *register,
+                is_in_cell: *is_in_cell,
+            };
+            found.insert(name.as_str(), variable);
+        }
+    }
+    found.into_values().collect()
 }
 
 /// The window of the call at a position.

@@ -17,7 +17,7 @@ use crate::compiler::{ScopedVariable, UnitVariables};
 use crate::core::CoreId;
 use crate::core::alignment::Alignment;
 use crate::instruction::{Instruction, Role};
-use crate::unit::CompiledUnit;
+use crate::unit::{CompiledUnit, GlobalName};
 use crate::value::Value;
 
 /// A procedure of a unit.
@@ -135,6 +135,20 @@ impl CodeSpace {
     /// The number in the space of a block of a unit.
     pub fn block_number(&self, unit: usize, block: usize) -> usize {
         self.units[unit].entry_block + block
+    }
+
+    /// Whether the code of a block reads, assigns or calls a global.
+    pub fn mentions_global(&self, block: usize, name: &GlobalName) -> bool {
+        let Some(number) = self.find_global(name) else {
+            return false;
+        };
+        let block = &self.blocks[block];
+        let mut own = self.instructions[block.start as usize..block.end as usize].iter();
+        own.any(|instruction| {
+            let operands = instruction.description().map_or(&[][..], |row| row.operands);
+            let is_global = operands.iter().any(|(_, role)| matches!(role, Role::Global));
+            is_global && instruction.w() == number
+        })
     }
 
     /// From now on, new closures over the first block of each pair carry the word of the second,

@@ -128,8 +128,8 @@ fn is_inert(unit: &Unit, form: CoreId) -> bool {
             Core::DefineGlobal(_, value) => pending.push(*value),
             Core::Call { procedure, arguments } => {
                 let operator = &unit.nodes[procedure.0 as usize];
-                let is_type = matches!(operator, Core::Primitive(name) if &*name.0 == "%make-record-type");
-                if !is_type {
+                let is_inert = |name: &str| matches!(name, "%make-record-type" | "%migrate-records");
+                if !matches!(operator, Core::Primitive(name) if is_inert(&name.0)) {
                     return false;
                 }
                 pending.extend(arguments);

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{Core, CoreId, LambdaId, Unit, VariableId};
-use crate::datum::{Name, Span};
+use crate::datum::{Name, Node, Span};
 
 /// The kind of a form at the top level.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +18,21 @@ pub enum FormKind {
     RecordType(Name),
     /// Another definition.
     Data(Name),
+    /// How records of a type become those of a changed definition.
+    Migration(Box<Migration>),
     /// An expression, for what it does.
     Expression,
+}
+
+/// How records that a run has made become records of a changed definition of their type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Migration {
+    /// The name of the type in the text.
+    pub record_type: Name,
+    /// The fields of an old record whose values the procedure takes.
+    pub fields: Vec<Name>,
+    /// The procedure, which returns the new record.
+    pub procedure: CoreId,
 }
 
 /// A form at the top level.
@@ -40,7 +53,7 @@ impl TopForm {
     pub fn name(&self) -> Option<&Name> {
         match &self.kind {
             FormKind::Procedure(name) | FormKind::RecordType(name) | FormKind::Data(name) => Some(name),
-            FormKind::Expression => None,
+            FormKind::Migration(_) | FormKind::Expression => None,
         }
     }
 }
@@ -77,13 +90,16 @@ impl Unit {
             let value = &self.nodes[value.0 as usize];
             if matches!(value, Core::Lambda(_)) {
                 FormKind::Procedure(name)
-            } else if matches!(value, Core::Call { procedure, .. } if self.makes_type(*procedure)) {
+            } else if self.field_names(value).is_some() {
                 FormKind::RecordType(name)
             } else {
                 FormKind::Data(name)
             }
         } else {
-            FormKind::Expression
+            let migration = self
+                .migration(node)
+                .map(|migration| FormKind::Migration(Box::new(migration)));
+            migration.unwrap_or(FormKind::Expression)
         };
         TopForm {
             kind,
@@ -93,8 +109,67 @@ impl Unit {
         }
     }
 
-    fn makes_type(&self, operator: CoreId) -> bool {
-        matches!(&self.nodes[operator.0 as usize], Core::Primitive(name) if name.as_str() == "%make-record-type")
+    /// Returns the names of the fields of a record type that the unit defines, in order.
+    pub fn record_fields(&self, record_type: &Name) -> Option<Vec<Name>> {
+        let forms = self.top_forms();
+        let form = forms.iter().find(
+            |form| matches!(&form.kind, FormKind::RecordType(name) if written_type(name) == record_type.as_str()),
+        )?;
+        let Core::DefineGlobal(_, value) = &self.nodes[form.node.0 as usize] else {
+            return None;
+        };
+        self.field_names(&self.nodes[value.0 as usize])
+    }
+
+    /// The names of the fields of the record type that a form makes.
+    fn field_names(&self, form: &Core) -> Option<Vec<Name>> {
+        match self.primitive_call(form, "%make-record-type")? {
+            [_, fields] => self.constant_names(*fields),
+            _ => None,
+        }
+    }
+
+    fn migration(&self, form: CoreId) -> Option<Migration> {
+        let operands = self.primitive_call(&self.nodes[form.0 as usize], "%migrate-records")?;
+        let [record_type, fields, procedure] = operands else {
+            return None;
+        };
+        let Core::Constant(name) = &self.nodes[record_type.0 as usize] else {
+            return None;
+        };
+        let Node::Symbol(name) = &name.nodes[name.root.0 as usize] else {
+            return None;
+        };
+        Some(Migration {
+            record_type: name.clone(),
+            fields: self.constant_names(*fields)?,
+            procedure: *procedure,
+        })
+    }
+
+    /// The operands of a form that calls this primitive.
+    fn primitive_call<'a>(&self, form: &'a Core, primitive: &str) -> Option<&'a [CoreId]> {
+        let Core::Call { procedure, arguments } = form else {
+            return None;
+        };
+        let operator = &self.nodes[procedure.0 as usize];
+        matches!(operator, Core::Primitive(name) if name.as_str() == primitive).then_some(&arguments[..])
+    }
+
+    /// A constant list of symbols.
+    fn constant_names(&self, form: CoreId) -> Option<Vec<Name>> {
+        let Core::Constant(datum) = &self.nodes[form.0 as usize] else {
+            return None;
+        };
+        let (mut rest, mut names) = (datum.root, Vec::new());
+        while let Node::Pair(first, next) = &datum.nodes[rest.0 as usize] {
+            let Node::Symbol(name) = &datum.nodes[first.0 as usize] else {
+                return None;
+            };
+            names.push(name.clone());
+            rest = *next;
+        }
+        matches!(datum.nodes[rest.0 as usize], Node::Nil).then_some(names)
     }
 
     /// Returns the unit with some of its top-level forms and no others.
@@ -176,6 +251,12 @@ impl Unit {
         let name = &self.globals[global.0 as usize].name;
         format!("{} {}", name.library, name.name)
     }
+}
+
+/// The name of a record type in its text, by the name of the variable that has it: where the text
+/// uses the name for the constructor, the variable has another.
+pub fn written_type(variable: &Name) -> &str {
+    variable.as_str().strip_suffix(" type").unwrap_or(variable.as_str())
 }
 
 /// A hash in progress.

@@ -29,6 +29,20 @@ impl Heap {
         Ok(made)
     }
 
+    /// Makes another type with the name and the fields of a record type.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub fn copy_record_type(&mut self, record_type: Value) -> Result<Value, HeapFull> {
+        let field = |place| self.field(record_type, place);
+        let (name, fields, parent) = (
+            field(record_type::NAME),
+            field(record_type::FIELD_NAMES),
+            field(record_type::PARENT),
+        );
+        self.make_record_type(name, fields, parent)
+    }
+
     /// Makes a record of this type or label with these fields.
     ///
     /// # Errors

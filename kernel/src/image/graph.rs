@@ -29,6 +29,24 @@ use crate::value::Value;
 /// # Errors
 /// [`ImageError::UnnamedCode`] if a closure or frame refers to code that `code` cannot name.
 pub(super) fn graph(heap: &Heap, roots: &[Value], code: &dyn CodeNames) -> Result<Vec<u8>, ImageError> {
+    let writer = write(heap, roots, code)?;
+    let (bytes, names) = (writer.code.finish(), writer.names);
+    let chunk = write_chunk("graph", |out| {
+        out.byte_string(&bytes);
+        names.write(out);
+    });
+    Ok(chunk.bytes)
+}
+
+/// Lists all objects that `roots` reach, in the order of their numbers.
+///
+/// # Errors
+/// As [`graph`].
+pub(super) fn objects(heap: &Heap, roots: &[Value], code: &dyn CodeNames) -> Result<Vec<Value>, ImageError> {
+    Ok(write(heap, roots, code)?.objects)
+}
+
+fn write<'a>(heap: &'a Heap, roots: &[Value], code: &'a dyn CodeNames) -> Result<GraphWriter<'a>, ImageError> {
     let mut writer = GraphWriter {
         heap,
         live: code,
@@ -46,12 +64,7 @@ pub(super) fn graph(heap: &Heap, roots: &[Value], code: &dyn CodeNames) -> Resul
         writer.object(object)?;
         next += 1;
     }
-    let (bytes, names) = (writer.code.finish(), writer.names);
-    let chunk = write_chunk("graph", |out| {
-        out.byte_string(&bytes);
-        names.write(out);
-    });
-    Ok(chunk.bytes)
+    Ok(writer)
 }
 
 struct GraphWriter<'a> {

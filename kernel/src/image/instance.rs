@@ -9,7 +9,7 @@
 
 use super::{Chunk, ChunkName, CodePoint, ImageError, graph, restore};
 use crate::code::CodeSpace;
-use crate::heap::{Limits, Register};
+use crate::heap::{Heap, Limits, Register};
 use crate::machine::{Instance, RelinkError};
 use crate::unit::GlobalName;
 use crate::value::Value;
@@ -47,12 +47,7 @@ pub fn digest(instance: &Instance, code: &CodeSpace) -> Result<ChunkName, ImageE
     // An instance receives the literals of units for all instances when it runs next.
     instance.heap.set_lenient(true);
     instance.link(code).map_err(|_| ImageError::HeapFull)?;
-    let mut defined: Vec<(&GlobalName, Value)> = code
-        .globals()
-        .iter()
-        .filter_map(|name| Some((name, instance.global(code, name)?)))
-        .collect();
-    defined.sort_by_key(|(name, _)| (name.library.as_str(), name.name.as_str()));
+    let defined = defined_globals(&instance, code);
     let mut hasher = blake3::Hasher::new();
     for (name, _) in &defined {
         for text in [name.library.as_str(), name.name.as_str()] {
@@ -61,17 +56,46 @@ pub fn digest(instance: &Instance, code: &CodeSpace) -> Result<ChunkName, ImageE
                 .update(text.as_bytes());
         }
     }
-    let mut roots: Vec<Value> = DIGESTED
-        .iter()
-        .map(|&register| instance.heap.register(register))
-        .collect();
-    roots.extend(defined.iter().map(|(_, value)| *value));
+    let mut roots = roots(&instance, &defined);
     for (unit, literals) in instance.literals(code) {
         hasher.update(&unit);
         roots.extend(literals);
     }
     hasher.update(&graph(&instance.heap, &roots, code)?);
     Ok(ChunkName(*hasher.finalize().as_bytes()))
+}
+
+/// Lists the objects that the instance reaches and that `is_wanted` accepts, in an order that
+/// depends on the graph alone: neither on addresses nor on when the heap was collected.
+///
+/// # Errors
+/// [`ImageError::UnnamedCode`].
+pub fn reachable_objects(
+    instance: &mut Instance,
+    code: &CodeSpace,
+    is_wanted: &dyn Fn(&Heap, Value) -> bool,
+) -> Result<Vec<Value>, ImageError> {
+    instance.heap.expand();
+    let roots = roots(instance, &defined_globals(instance, code));
+    let mut objects = graph::objects(&instance.heap, &roots, code)?;
+    objects.retain(|object| is_wanted(&instance.heap, *object));
+    Ok(objects)
+}
+
+/// The globals with values, by name.
+fn defined_globals<'a>(instance: &Instance, code: &'a CodeSpace) -> Vec<(&'a GlobalName, Value)> {
+    let known = code.globals().iter();
+    let mut defined: Vec<_> = known
+        .filter_map(|name| Some((name, instance.global(code, name)?)))
+        .collect();
+    defined.sort_by_key(|(name, _)| (name.library.as_str(), name.name.as_str()));
+    defined
+}
+
+/// The values from which all others are reached, except literals.
+fn roots(instance: &Instance, defined: &[(&GlobalName, Value)]) -> Vec<Value> {
+    let registers = DIGESTED.iter().map(|&register| instance.heap.register(register));
+    registers.chain(defined.iter().map(|(_, value)| *value)).collect()
 }
 
 /// The registers that mean the same in every process; the others have to do with the places of

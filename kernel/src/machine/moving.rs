@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::segment::{limit_value, segment_of};
-use crate::code::moves::{FrameMove, Source};
+use crate::code::moves::{FrameMove, FrameVariable, Source};
 use crate::datum::Datum;
 use crate::heap::kind::link;
 use crate::heap::{Heap, HeapFull, Kind};
@@ -49,17 +49,75 @@ pub fn waiting_points(heap: &mut Heap) -> Vec<Value> {
     points.into_values().collect()
 }
 
+/// The values that the person gives to variables which frames do not have.
+#[derive(Debug, Default)]
+pub struct GivenWords {
+    /// The values of expressions, by the segment, the first word of the frame in it, and the number
+    /// in [`FrameMove::computed`]. Frames that nobody can continue have none.
+    pub computed: BTreeMap<(u64, usize, usize), Value>,
+}
+
+/// The values that a frame has for an expression which it needs.
+#[derive(Clone, Debug)]
+pub struct FrameInputs {
+    /// Where the value of the expression belongs, as in [`GivenWords::computed`]; the segment is a
+    /// reference.
+    pub place: (Value, usize, usize),
+    /// The number of the expression, and the names of its variables.
+    pub expression: (usize, Vec<String>),
+    /// The values of the variables.
+    pub values: Vec<Value>,
+}
+
+/// Lists what frames need evaluated before they move, for the frames of these segments in order.
+pub fn frame_inputs<'a>(
+    heap: &mut Heap,
+    ordered: &[Value],
+    plan: &dyn Fn(Value) -> Option<&'a FrameMove>,
+) -> Vec<FrameInputs> {
+    heap.expand();
+    let limits: BTreeMap<u64, usize> = segments(heap)
+        .into_iter()
+        .map(|(segment, limit)| (segment.to_bits(), limit))
+        .collect();
+    let mut found = Vec::new();
+    for &segment in ordered {
+        let limit = limits.get(&segment.to_bits()).copied().unwrap_or(0);
+        let frames = Frames::of(heap, segment, limit).map_or_else(Vec::new, |frames| frames.0);
+        for (first, point) in frames {
+            let computed = plan(point).map_or(&[][..], |planned| &planned.computed);
+            for (number, computed) in computed.iter().enumerate() {
+                let value = |variable: &FrameVariable| {
+                    let word = heap.field(segment, first + usize::from(variable.register));
+                    if variable.is_in_cell {
+                        heap.cell_value(word)
+                    } else {
+                        word
+                    }
+                };
+                found.push(FrameInputs {
+                    place: (segment, first, number),
+                    expression: (computed.number, computed.names()),
+                    values: computed.inputs.iter().map(value).collect(),
+                });
+            }
+        }
+    }
+    found
+}
+
 /// Moves all frames of the heap for which `plan` returns a move, by return point.
 ///
 /// # Errors
 /// [`HeapFull`]; frames may have moved then, and the turn has to be taken back.
 pub fn move_frames<'a>(
     heap: &mut Heap,
-    given: &[Datum],
+    literals: &[Datum],
+    given: &GivenWords,
     plan: &dyn Fn(Value) -> Option<&'a FrameMove>,
 ) -> Result<(), HeapFull> {
     heap.expand();
-    let given: Vec<Value> = given
+    let literals: Vec<Value> = literals
         .iter()
         .map(|datum| heap.literal(datum))
         .collect::<Result<_, _>>()?;
@@ -72,7 +130,8 @@ pub fn move_frames<'a>(
             let rewriting = Rewriting {
                 segment,
                 frames: &frames,
-                given: &given,
+                literals: &literals,
+                given,
             };
             moved.insert(segment.to_bits(), rewriting.write(heap, plan)?);
         }
@@ -104,7 +163,8 @@ struct Rewriting<'a> {
     segment: Value,
     frames: &'a Frames,
     /// The literals that the person gives.
-    given: &'a [Value],
+    literals: &'a [Value],
+    given: &'a GivenWords,
 }
 
 impl Rewriting<'_> {
@@ -119,7 +179,9 @@ impl Rewriting<'_> {
         for (first, point) in self.frames.0.iter().rev() {
             let (first, length) = (*first, point.detail() as usize);
             match plan(*point) {
-                Some(FrameMove { position, registers }) => {
+                Some(FrameMove {
+                    position, registers, ..
+                }) => {
                     for source in registers {
                         words.push(self.word(heap, first, *source)?);
                     }
@@ -140,9 +202,16 @@ impl Rewriting<'_> {
             Source::Nothing => Ok(Value::ZERO),
             Source::Register(register) => Ok(before(heap, register)),
             Source::Word(word) => Ok(word),
-            Source::Given(number) => Ok(self.given[number]),
+            Source::Given(number) => Ok(self.literals[number]),
+            Source::Computed(number) => Ok(self.computed(first, number)),
             Source::Cell(register) => heap.make(Kind::Cell, &[before(heap, register)]),
-            Source::GivenCell(number) => heap.make(Kind::Cell, &[self.given[number]]),
+            Source::GivenCell(number) => heap.make(Kind::Cell, &[self.literals[number]]),
+            Source::ComputedCell(number) => heap.make(Kind::Cell, &[self.computed(first, number)]),
         }
+    }
+    /// The value of an expression for the frame that begins at the word `first`.
+    fn computed(&self, first: usize, number: usize) -> Value {
+        let place = (self.segment.to_bits(), first, number);
+        self.given.computed.get(&place).copied().unwrap_or(Value::UNSPECIFIED)
     }
 }

@@ -67,6 +67,11 @@ primitives! {
         Ok(Value::UNSPECIFIED)
     };
 
+    /// Does nothing. A call of it at the top level of a changed text says how the records of a type
+    /// that a run has made become records of the new text: the procedure takes the values of these
+    /// fields of an old record.
+    "%migrate-records" "type-name field-names procedure" [3, 3] free => |_, _| Ok(Value::UNSPECIFIED);
+
     /// Makes an immutable dataspace record with a label and fields.
     /// Fails with `wrong-type` if the label is a record type.
     "record" "label field …" [1, _] (cost::arguments) => |context, arguments| {

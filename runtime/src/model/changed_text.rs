@@ -19,7 +19,7 @@ pub struct ChangedText {
     /// expressions to evaluate, by number.
     pub run: Vec<String>,
     /// Values for variables that the new text needs and waiting frames do not have, each as
-    /// `NAME=VALUE`.
+    /// `NAME=EXPRESSION`.
     pub values: Vec<String>,
 }
 codec_struct!(ChangedText "changed-text" { program, texts, run, values });

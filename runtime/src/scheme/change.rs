@@ -13,15 +13,18 @@ use std::sync::Arc;
 use duet_kernel::code::versions::{Procedure, procedures, successors};
 use duet_kernel::compiler::{compile, variables_of};
 use duet_kernel::core::alignment::Alignment;
-use duet_kernel::core::forms::{FormKind, TopForm};
+use duet_kernel::core::forms::{FormKind, TopForm, written_type};
 use duet_kernel::core::{CoreId, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::unit::{CompiledUnit, GlobalName};
 
+use super::apart::refused;
 use super::entity::PROGRAM;
 use super::given_values::GivenValues;
+use super::migration::{MigratedType, TypeMigration};
 use super::programs::SchemePrograms;
 use super::shared_definitions::SharedDefinitions;
+use super::source::Pinned;
 use super::template::LibraryTemplates;
 use super::version::{Change, ChangedUnit, NewText, Version};
 use crate::model::failure::Failure;
@@ -40,9 +43,9 @@ impl SchemePrograms {
     /// the next version of them.
     pub(super) fn change_to(&mut self, text: NewText<'_>) -> Result<Version, Failure> {
         let NewText {
-            expander,
-            sources,
+            mut expander,
             units,
+            libraries,
             patched,
             id,
         } = text;
@@ -57,12 +60,17 @@ impl SchemePrograms {
         for unit in units {
             let number = self.load_changed(unit, &mut change, &mut wanted)?;
             version_units.push(number);
+            let is_known = |known: &usize| self.code.units()[*known].name == unit.name;
+            if unit.name.as_str() != PROGRAM && !self.units.iter().any(is_known) {
+                change.libraries.push(number);
+            }
             library_units.insert(unit.name.clone(), (Arc::clone(unit), number));
         }
         if let Some(name) = wanted.first() {
             let message = format!("nothing that differs in the new text is called {name}");
-            return Err(Failure::new("patch-refused", message));
+            return Err(refused(message));
         }
+        self.compile_given(&mut change, &library_units, &mut expander, libraries)?;
         for (name, known) in &self.library_units {
             library_units.entry(name.clone()).or_insert_with(|| known.clone());
         }
@@ -75,11 +83,23 @@ impl SchemePrograms {
             }
             None => None,
         };
+        for changed in &mut change.units {
+            let is_shared = |name: &Name| match &shared {
+                _ if changed.name.as_str() != PROGRAM => true,
+                Some((shared, _)) => shared.has(name),
+                None => false,
+            };
+            let values = changed.values.iter().filter(|(name, _)| is_shared(name));
+            let values: Vec<CoreId> = values.map(|(_, node)| *node).collect();
+            if let Some((unit, _)) = library_units.get(&changed.name).filter(|_| !values.is_empty()) {
+                changed.shared_values = Some(self.load_later(&unit.with_forms(&values))?);
+            }
+        }
         Ok(Version {
             expander,
             units: version_units,
             entity_units: BTreeMap::new(),
-            sources,
+            sources: Pinned::default(),
             library_units,
             shared,
             templates: LibraryTemplates::default(),
@@ -88,12 +108,12 @@ impl SchemePrograms {
     }
 
     /// Loads a unit for the instances that take it on.
-    fn load_later(&mut self, unit: &Unit) -> Result<usize, Failure> {
+    pub(super) fn load_later(&mut self, unit: &Unit) -> Result<usize, Failure> {
         let compiled = compile(unit, &self.code).map_err(|error| Failure::new("syntax-error", error.to_string()))?;
         self.load_compiled(&compiled)
     }
 
-    fn load_compiled(&mut self, compiled: &CompiledUnit) -> Result<usize, Failure> {
+    pub(super) fn load_compiled(&mut self, compiled: &CompiledUnit) -> Result<usize, Failure> {
         let loaded = self.code.load_apart(compiled);
         loaded.map_err(|error| Failure::new("out-of-memory", error.to_string()))
     }
@@ -123,7 +143,14 @@ impl SchemePrograms {
         let redirects: Vec<_> = pairs.into_iter().map(of_unit).filter(|(from, to)| from != to).collect();
         change.redirects.extend(redirects);
         new.loaded = loaded;
+        let known = change.migrations.len();
         let nodes = self.compare(&present, &new, change, wanted)?;
+        for number in known..change.migrations.len() {
+            let record_type = change.migrations[number].record_type.clone();
+            self.retire_readers(&unit.name, &record_type, change)?;
+            let procedure = unit.with_forms(&[change.migrations[number].procedure]);
+            change.migrations[number].unit = self.load_later(&procedure)?;
+        }
         if !nodes.is_empty() {
             let step = unit.with_forms(&nodes);
             let number = self.load_later(&step)?;
@@ -210,15 +237,19 @@ impl SchemePrograms {
             expressions: 0,
             added: Vec::new(),
             nodes: Vec::new(),
+            values: Vec::new(),
             change,
             wanted,
+            texts: (present, new.unit),
         };
+        comparison.require_migrations_used(&now)?;
         for form in &now {
             match (&form.kind, form.name()) {
                 (FormKind::Procedure(_), Some(name)) => {
                     self.compare_procedure(&mut comparison, (present, new), name, form)
                 }
                 (_, Some(name)) => comparison.value(name, form)?,
+                (FormKind::Migration(_), None) => {}
                 (_, None) => comparison.expression(form),
             }
         }
@@ -229,13 +260,19 @@ impl SchemePrograms {
         let gone = before.iter().filter(is_gone).filter_map(TopForm::name);
         let gone: Vec<String> = gone.map(|name| comparison.shown(name.as_str())).collect();
         let Comparison {
-            added, nodes, change, ..
+            added,
+            nodes,
+            values,
+            change,
+            ..
         } = comparison;
         change.listed.removed.extend(gone);
         change.units.push(ChangedUnit {
             name: new.unit.name.clone(),
             number: new.loaded,
             added,
+            values,
+            shared_values: None,
         });
         Ok(nodes)
     }
@@ -294,13 +331,14 @@ impl SchemePrograms {
     }
 }
 
-/// The refusal to keep the values of a type that says something else.
-fn another_type(name: &str) -> Failure {
-    let message = format!(
-        "the records of type {name} that the run has made do not have the fields of the new text; with `--run {name}` \
-         the run makes another type of that name, and its procedures refuse the records that it has made before"
-    );
-    Failure::new("patch-refused", message)
+/// The refusal to keep the records of a type that has other fields now.
+fn another_type(name: &str, global: &str) -> Failure {
+    refused(format!(
+        "the records of type {name} that the run has made do not have the fields of the new text; `(migrate-records \
+         {name} (FIELD …) EXPRESSION)` in the new text makes each of them a record of the new type; with `--run \
+         {global}` the run makes another type of that name, and its procedures refuse the records that it has made \
+         before"
+    ))
 }
 
 /// The comparison of a unit with the one before.
@@ -315,9 +353,13 @@ struct Comparison<'a> {
     added: Vec<(GlobalName, usize)>,
     /// The forms to be evaluated.
     nodes: Vec<CoreId>,
+    /// Those of them that define values which are new.
+    values: Vec<(Name, CoreId)>,
     change: &'a mut Change,
     /// The names and numbers that the person gave and nothing had yet.
     wanted: &'a mut BTreeSet<String>,
+    /// The unit before and the new one.
+    texts: (&'a Unit, &'a Unit),
 }
 
 impl<'a> Comparison<'a> {
@@ -359,14 +401,60 @@ impl<'a> Comparison<'a> {
             self.wanted.remove(&shown);
             listed.added.push(shown);
             self.nodes.push(form.node);
+            self.values.push((name.clone(), form.node));
         } else if self.wanted.remove(&shown) {
             listed.run.push(shown);
             self.nodes.push(form.node);
         } else if old.is_some_and(|old| old.digest != form.digest) {
             if let FormKind::RecordType(_) = form.kind {
-                return Err(another_type(&shown));
+                return self.record_type(name, &shown);
             }
             listed.data.push(shown);
+        }
+        Ok(())
+    }
+
+    /// Takes on another definition of a record type, if the new text says what becomes of its
+    /// records.
+    fn record_type(&mut self, name: &Name, shown: &str) -> Result<(), Failure> {
+        let (present, new) = self.texts;
+        let written = Name::from(written_type(name));
+        let forms = new.top_forms();
+        let migration = forms.iter().find_map(|form| match &form.kind {
+            FormKind::Migration(migration) if migration.record_type == written => Some(migration),
+            FormKind::Migration(_)
+            | FormKind::Procedure(_)
+            | FormKind::RecordType(_)
+            | FormKind::Data(_)
+            | FormKind::Expression => None,
+        });
+        let (Some(migration), Some(before), Some(now)) =
+            (migration, present.record_fields(&written), new.record_fields(&written))
+        else {
+            return Err(another_type(written.as_str(), shown));
+        };
+        let record_type = GlobalName {
+            library: self.library.clone(),
+            name: name.clone(),
+        };
+        let shown = self.shown(written.as_str());
+        self.change.listed.migrated.push(shown.clone());
+        let migration = TypeMigration::of(migration, MigratedType { record_type, shown }, &before, &now)?;
+        self.change.migrations.push(migration);
+        Ok(())
+    }
+
+    /// Checks that each migration of the new text is of a type that the text defines.
+    fn require_migrations_used(&self, forms: &[TopForm]) -> Result<(), Failure> {
+        for form in forms {
+            if let FormKind::Migration(migration) = &form.kind
+                && self.texts.1.record_fields(&migration.record_type).is_none()
+            {
+                return Err(refused(format!(
+                    "the migration of {} is of no record type that the text defines",
+                    self.shown(migration.record_type.as_str())
+                )));
+            }
         }
         Ok(())
     }

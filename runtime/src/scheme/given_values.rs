@@ -1,10 +1,11 @@
 //! The values that a person gives, with a changed text, to variables which waiting frames do not
 //! have.
 //!
-//! INVARIANT: each is a literal or the name of another variable: nothing of the program runs before
-//! all frames have moved. Read next: `moving.rs`.
+//! Each is a literal, or an expression over variables of the frame and what the new text defines.
+//! INVARIANT: the texts alone determine the units of the expressions.
+//! It does not evaluate them; `apart.rs` does. Read next: `moving.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use duet_kernel::code::moves::Given;
 use duet_kernel::datum::reader::read_one;
@@ -17,6 +18,11 @@ use crate::model::failure::Failure;
 pub(super) struct GivenValues {
     pub(super) by_name: BTreeMap<String, Given>,
     pub(super) literals: Vec<Datum>,
+    /// The texts of the expressions, by number.
+    pub(super) expressions: Vec<String>,
+    /// The units that make procedures of expressions, by the number of the expression and the
+    /// variables that the procedure takes; before each those of libraries that it needs.
+    pub(super) units: BTreeMap<(usize, Vec<String>), Vec<usize>>,
 }
 
 impl GivenValues {
@@ -32,8 +38,8 @@ impl GivenValues {
                 .and_then(|(name, text)| Some((name, given.value(text)?)));
             let Some((name, value)) = read.filter(|(name, _)| !name.is_empty()) else {
                 let message = format!(
-                    "`{value}` gives no value: after NAME= stands a literal, a quoted datum or the name of another \
-                     variable of the frame"
+                    "`{value}` gives no value: after NAME= stands one expression, over variables of the frame and \
+                     what the new text defines"
                 );
                 return Err(Failure::new("patch-refused", message));
             };
@@ -48,18 +54,35 @@ impl GivenValues {
             return None;
         }
         let root = &datum.nodes[datum.root.0 as usize];
-        if let Node::Symbol(name) = root {
-            return Some(Given::Variable(name.as_str().to_owned()));
-        } else if let Node::Pair(quote, rest) = root {
-            let is_quote = matches!(&datum.nodes[quote.0 as usize], Node::Symbol(name) if name.as_str() == "quote");
+        if let Node::Symbol(_) = root {
+            return Some(self.expression(&datum, text));
+        } else if let Node::Pair(first, rest) = root {
+            let is_quote = matches!(&datum.nodes[first.0 as usize], Node::Symbol(name) if name.as_str() == "quote");
             let Node::Pair(quoted, _) = &datum.nodes[rest.0 as usize] else {
-                return None;
+                return Some(self.expression(&datum, text));
             };
-            datum.root = Some(*quoted).filter(|_| is_quote)?;
+            if !is_quote {
+                return Some(self.expression(&datum, text));
+            }
+            datum.root = *quoted;
         } else if let Node::Nil = root {
             return None;
         }
         self.literals.push(datum);
         Some(Given::Literal(self.literals.len() - 1))
+    }
+
+    fn expression(&mut self, datum: &Datum, text: &str) -> Given {
+        let mut names = BTreeSet::new();
+        for node in &datum.nodes {
+            if let Node::Symbol(name) = node {
+                names.insert(name.as_str().to_owned());
+            }
+        }
+        self.expressions.push(text.trim().to_owned());
+        Given::Expression {
+            number: self.expressions.len() - 1,
+            names,
+        }
     }
 }

@@ -4,23 +4,33 @@
 //! It does not compare texts; `kernel/src/code/moves.rs` does.
 //! Read next: `renewal.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use duet_kernel::code::moves::{FrameMove, Kept, LoadedVersion, Moves, Terms};
 use duet_kernel::compiler::variables_of;
+use duet_kernel::core::Unit;
 use duet_kernel::core::forms::FormKind;
 use duet_kernel::datum::Name;
-use duet_kernel::heap::{HeapFull, RootId};
-use duet_kernel::machine::{ParkedFrame, move_frames, parked_frames, waiting_points};
+use duet_kernel::expander::{Expander, LIMIT_EXPANSION_NODES, Libraries};
+use duet_kernel::heap::{Heap, Kind, RootId};
+use duet_kernel::image::reachable_objects;
+use duet_kernel::machine::{
+    FrameInputs, GivenWords, ParkedFrame, frame_inputs, move_frames, parked_frames, waiting_points,
+};
 use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;
+use super::apart::{Call, full, refused};
 use super::convert;
 use super::programs::SchemePrograms;
 use super::stale::{FRAMES_MAX, StaleCode};
-use crate::model::failure::Frame;
+use super::version::Change;
+use crate::model::failure::{Failure, Frame};
 use crate::model::identity::Callable;
+
+/// The name of the top level in which the person's expressions are compiled, and of their texts.
+const GIVEN: &str = "--let";
 
 /// A frame that waits in changed code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,16 +41,138 @@ pub struct MovedFrame {
     pub kept: Option<String>,
 }
 
+/// Where the values of variables are: in a vector, from some place on.
+struct Inputs {
+    list: RootId,
+    first: usize,
+}
+
 impl SchemePrograms {
     /// Moves the frames of an instance that can go on in the present text.
-    pub(super) fn move_frames(&mut self, actor: &mut SchemeActor) -> Result<(), HeapFull> {
+    ///
+    /// # Errors
+    /// [`Failure`] if there is no room, or if an expression fails that the person gives.
+    pub(super) fn move_frames(&mut self, actor: &mut SchemeActor, fuel: &mut i64) -> Result<(), Failure> {
         let points = waiting_points(&mut actor.instance.heap);
         let planned = self.plans(&points);
         let plan = |point: Value| planned.iter().find(|(known, _)| *known == point).map(|(_, plan)| plan);
         if planned.is_empty() {
             return Ok(());
         }
-        move_frames(&mut actor.instance.heap, &self.change.given.literals, &plan)
+        let given = if planned.iter().any(|(_, plan)| !plan.computed.is_empty()) {
+            self.compute_given(actor, &plan, fuel)?
+        } else {
+            GivenWords::default()
+        };
+        move_frames(&mut actor.instance.heap, &self.change.given.literals, &given, &plan).map_err(full)
+    }
+
+    /// Evaluates the expressions that the person gives, for each frame that needs their values.
+    fn compute_given<'a>(
+        &mut self,
+        actor: &mut SchemeActor,
+        plan: &dyn Fn(Value) -> Option<&'a FrameMove>,
+        fuel: &mut i64,
+    ) -> Result<GivenWords, Failure> {
+        let is_segment = |heap: &Heap, object: Value| heap.is_kind(object, Kind::Frames);
+        let segments = reachable_objects(&mut actor.instance, &self.code, &is_segment);
+        let segments = segments.map_err(|error| refused(error.to_string()))?;
+        let wanted = frame_inputs(&mut actor.instance.heap, &segments, plan);
+        // Evaluating moves objects: a vector has the inputs, then the segment and the value of each.
+        let mut words = Vec::new();
+        for one in &wanted {
+            words.extend(&one.values);
+            words.extend([one.place.0, Value::UNSPECIFIED]);
+        }
+        let heap = &mut actor.instance.heap;
+        let list = heap.make(Kind::Vector, &words).and_then(|list| heap.root(list));
+        let list = list.map_err(full)?;
+        let mut next = 0;
+        for one in &wanted {
+            let value = self.compute(actor, one, Inputs { list, first: next }, fuel)?;
+            next += one.values.len() + 2;
+            let heap = &mut actor.instance.heap;
+            heap.set_field(heap.root_value(list), next - 1, value);
+        }
+        let heap = &mut actor.instance.heap;
+        let (words, mut computed, mut next) = (heap.root_value(list), BTreeMap::new(), 0);
+        for one in &wanted {
+            next += one.values.len() + 2;
+            let (_, first, number) = one.place;
+            let segment = heap.field(words, next - 2).to_bits();
+            computed.insert((segment, first, number), heap.field(words, next - 1));
+        }
+        heap.release_root(list);
+        Ok(GivenWords { computed })
+    }
+
+    /// Evaluates an expression for a frame whose variables stand in a vector from some place on.
+    fn compute(
+        &mut self,
+        actor: &mut SchemeActor,
+        wanted: &FrameInputs,
+        inputs: Inputs,
+        fuel: &mut i64,
+    ) -> Result<Value, Failure> {
+        let given = &self.change.given;
+        let purpose = format!("`{}`", given.expressions[wanted.expression.0]);
+        let units = given.units.get(&wanted.expression).cloned();
+        let Some((unit, libraries)) = units.as_deref().and_then(<[usize]>::split_last) else {
+            return Err(refused(format!(
+                "{purpose} is not compiled for the variables of this frame"
+            )));
+        };
+        self.evaluate_libraries(actor, libraries, fuel)?;
+        let procedure = self.evaluate_apart(actor, *unit, &purpose, fuel)?;
+        let heap = &actor.instance.heap;
+        let argument = |number: usize| heap.field(heap.root_value(inputs.list), inputs.first + number);
+        let arguments: Vec<Value> = (0..wanted.values.len()).map(argument).collect();
+        let call = Call {
+            procedure,
+            arguments: &arguments,
+            purpose: &purpose,
+        };
+        self.call_apart(actor, &call, fuel)
+    }
+
+    /// Compiles the expressions that the person gives, for the variables of each frame that may
+    /// need them. To be called before the new version is the present one.
+    ///
+    /// # Errors
+    /// [`Failure`] if one does not compile.
+    pub(super) fn compile_given(
+        &mut self,
+        change: &mut Change,
+        units: &BTreeMap<Name, (Arc<Unit>, usize)>,
+        expander: &mut Expander,
+        libraries: &mut dyn Libraries,
+    ) -> Result<(), Failure> {
+        if change.given.expressions.is_empty() {
+            return Ok(());
+        }
+        let mut wanted = BTreeSet::new();
+        for changed in &change.units {
+            let Some(new) = units.get(&changed.name) else { continue };
+            for old in self.earlier_units(&changed.name) {
+                if let Some(moves) = self.moves_between(old, new.clone(), change) {
+                    wanted.extend(moves.expressions(&self.code));
+                }
+            }
+        }
+        for (number, names) in wanted {
+            let text = format!("(lambda ({}) {})", names.join(" "), change.given.expressions[number]);
+            let Some(top) = expander.program_top_level(GIVEN) else {
+                return Ok(());
+            };
+            let (_, expansion) = expander.expand_at(top, GIVEN, &text, LIMIT_EXPANSION_NODES, libraries);
+            let expansion = expansion.map_err(|errors| super::interaction::syntax_failure(expander, &errors))?;
+            let mut loaded = Vec::new();
+            for unit in &expansion.units {
+                loaded.push(self.load_later(unit)?);
+            }
+            change.given.units.insert((number, names), loaded);
+        }
+        Ok(())
     }
 
     fn plans(&mut self, points: &[Value]) -> Vec<(Value, FrameMove)> {
@@ -51,7 +183,7 @@ impl SchemePrograms {
     }
 
     /// Plans the move of a frame with this return point; nothing if its text has not changed.
-    fn plan(&mut self, point: Value) -> Option<Result<FrameMove, Kept>> {
+    pub(super) fn plan(&mut self, point: Value) -> Option<Result<FrameMove, Kept>> {
         let position = point.payload().checked_sub(1)?;
         let loaded = self.code.unit_at(position)?;
         let (start, name) = (loaded.start, loaded.name.clone());
@@ -88,6 +220,12 @@ impl SchemePrograms {
         let mut earlier = self.earlier_units(name).into_iter();
         let old = earlier.find(|(_, known)| *known == number)?;
         let new = self.library_units.get(name)?.clone();
+        self.moves_between(old, new, &self.change)
+    }
+
+    /// The moves from a unit to another of its name, with what a change says about them.
+    fn moves_between(&self, old: (Arc<Unit>, usize), new: (Arc<Unit>, usize), change: &Change) -> Option<Moves> {
+        let name = old.0.name.clone();
         let version = |(unit, number): (Arc<_>, usize)| {
             let variables = variables_of(&unit, &self.code).ok().flatten()?;
             Some(LoadedVersion {
@@ -96,12 +234,12 @@ impl SchemePrograms {
                 variables,
             })
         };
-        let steps = self.change.steps.iter().filter(|(unit, _)| unit.name == *name);
+        let steps = change.steps.iter().filter(|(unit, _)| unit.name == name);
         let forms = steps.flat_map(|(unit, _)| unit.top_forms());
         let values = forms.filter(|form| !matches!(form.kind, FormKind::Procedure(_)));
         let terms = Terms {
             apart: values.map(|form| form.node).collect(),
-            given: self.change.given.by_name.clone(),
+            given: change.given.by_name.clone(),
         };
         Some(Moves::between(&self.code, version(old)?, version(new)?, terms))
     }

@@ -329,8 +329,7 @@ impl Programs for SchemePrograms {
     }
 
     fn renew(&mut self, actor: &mut SchemeActor) -> Result<(), Failure> {
-        let renewed = self.renew_instance(actor);
-        renewed.map_err(|_| Failure::new(Failure::OUT_OF_MEMORY, "the memory limit is reached"))
+        self.renew_instance(actor)
     }
 
     fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure> {

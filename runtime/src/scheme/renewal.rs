@@ -8,6 +8,7 @@
 use duet_kernel::heap::HeapFull;
 
 use super::actor::SchemeActor;
+use super::apart::{FUEL_MAX, full};
 use super::entity::PROGRAM;
 use super::execution::mark_fiber;
 use super::grants::covers;
@@ -71,7 +72,21 @@ impl SchemePrograms {
     }
 
     /// Gives an instance the code of the present version.
-    pub(super) fn renew_instance(&mut self, actor: &mut SchemeActor) -> Result<(), HeapFull> {
+    ///
+    /// # Errors
+    /// [`Failure`] if there is no room, or if something that the text has evaluated for the
+    /// instance fails.
+    pub(super) fn renew_instance(&mut self, actor: &mut SchemeActor) -> Result<(), Failure> {
+        self.link_changed(actor).map_err(full)?;
+        let mut fuel = FUEL_MAX;
+        self.evaluate_new_libraries(actor, &mut fuel)?;
+        self.evaluate_new_values(actor, &mut fuel)?;
+        self.migrate_records(actor, &mut fuel)?;
+        self.move_frames(actor, &mut fuel)
+    }
+
+    /// Links the changed units, and gives closures the new code.
+    fn link_changed(&mut self, actor: &mut SchemeActor) -> Result<(), HeapFull> {
         let is_main = actor.entity.is_none();
         let instance = &mut actor.instance;
         instance.heap.set_lenient(true);
@@ -87,10 +102,39 @@ impl SchemePrograms {
                 instance.define(&self.code, name, *block)?;
             }
         }
+        for unit in &self.change.retired {
+            instance.link_apart(&self.code, *unit)?;
+        }
         instance
             .heap
             .replace_code(&self.code.replacements(&self.change.redirects));
-        self.move_frames(actor)
+        Ok(())
+    }
+
+    /// Evaluates the libraries that the text before does not use, in an instance that has code of
+    /// the text.
+    fn evaluate_new_libraries(&mut self, actor: &mut SchemeActor, fuel: &mut i64) -> Result<(), Failure> {
+        let libraries = self.change.libraries.clone();
+        let mut changed = self.change.units.iter();
+        let has_text = changed.any(|unit| actor.instance.has_library(&self.code, unit.name.as_str()));
+        if !libraries.is_empty() && (has_text || actor.entity.is_none()) {
+            self.evaluate_libraries(actor, &libraries, fuel)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates the new definitions of values in an instance that is not the main program's.
+    fn evaluate_new_values(&mut self, actor: &mut SchemeActor, fuel: &mut i64) -> Result<(), Failure> {
+        if actor.entity.is_none() {
+            return Ok(());
+        }
+        let units = self.change.units.iter();
+        let own = units.filter(|unit| actor.instance.has_library(&self.code, unit.name.as_str()));
+        let values: Vec<usize> = own.filter_map(|unit| unit.shared_values).collect();
+        for unit in values {
+            self.evaluate_apart(actor, unit, "a new definition", fuel)?;
+        }
+        Ok(())
     }
 
     /// Starts the evaluation of new definitions, or of what the person names.

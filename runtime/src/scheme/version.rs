@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use duet_kernel::code::moves::Moves;
-use duet_kernel::core::Unit;
+use duet_kernel::core::{CoreId, Unit};
 use duet_kernel::datum::{Name, Span};
-use duet_kernel::expander::{Ahead, Expander, LibraryName};
+use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName};
 use duet_kernel::unit::GlobalName;
 
 use super::given_values::GivenValues;
+use super::migration::TypeMigration;
 use super::shared_definitions::SharedDefinitions;
 use super::source::Pinned;
 use super::template::LibraryTemplates;
@@ -48,8 +49,9 @@ pub(super) struct Versions {
 /// A new text after expansion.
 pub(super) struct NewText<'a> {
     pub(super) expander: Expander,
-    pub(super) sources: Pinned,
     pub(super) units: &'a [Arc<Unit>],
+    /// Finds libraries that expressions need.
+    pub(super) libraries: &'a mut dyn Libraries,
     /// The text, and the turn that brings it.
     pub(super) patched: &'a Patched,
     /// The number of its version.
@@ -65,6 +67,13 @@ pub(super) struct Change {
     pub(super) redirects: BTreeMap<usize, usize>,
     /// The units that differ.
     pub(super) units: Vec<ChangedUnit>,
+    /// The units of libraries that the text before does not use, in order.
+    pub(super) libraries: Vec<usize>,
+    /// What becomes of the records of types whose definitions have changed.
+    pub(super) migrations: Vec<TypeMigration>,
+    /// The units of procedures that raise, in the places of those that know the fields of an old
+    /// definition and that the new text does not have.
+    pub(super) retired: Vec<usize>,
     /// The units that evaluate what is new and what the person names, in order.
     pub(super) steps: Vec<(Arc<Unit>, usize)>,
     /// The moves of frames from earlier units, by number, as far as somebody has asked; none from
@@ -82,6 +91,10 @@ pub(super) struct ChangedUnit {
     pub(super) number: usize,
     /// The new procedures, each with its block.
     pub(super) added: Vec<(GlobalName, usize)>,
+    /// The new definitions of values, by name.
+    pub(super) values: Vec<(Name, CoreId)>,
+    /// The unit that evaluates those of them that actors besides the main one have.
+    pub(super) shared_values: Option<usize>,
 }
 
 /// What differs between two texts.
@@ -101,6 +114,8 @@ pub struct Listed {
     pub removed: Vec<String>,
     /// The definitions and expressions that are evaluated because the person names them.
     pub run: Vec<String>,
+    /// The record types that have other fields; their records become those of the new definition.
+    pub migrated: Vec<String>,
 }
 
 impl Listed {

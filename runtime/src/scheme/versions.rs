@@ -142,14 +142,15 @@ impl SchemePrograms {
         let expansion = expansion.map_err(|errors| super::interaction::syntax_failure(&expander, &errors))?;
         expander.set_sources(told_apart(expander.sources(), known, patched.turn));
         self.versions.made += 1;
-        let sources = matching.into_sources();
-        self.change_to(NewText {
+        let mut version = self.change_to(NewText {
             expander,
-            sources,
             units: &expansion.units,
+            libraries: &mut matching,
             patched,
             id: self.versions.made,
-        })
+        })?;
+        version.sources = matching.into_sources();
+        Ok(version)
     }
 
     /// All texts that the run has had, with those that come with a changed one, by their hashes.
