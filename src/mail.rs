@@ -74,6 +74,15 @@ pub(crate) fn reply(outcome: Result<IOValue, String>) -> Vec<u8> {
 }
 
 impl Recipient<'_> {
+    /// Whether another process executes the run, or will, so that a wish is handed over.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn is_elsewhere(&self, how: MailArguments) -> Result<bool, CommandError> {
+        let Self { store, place, .. } = self;
+        Ok(how.inbox || doors::other_owner(&**store, place)?.is_some() || Member::takes(&**store, &place.run)?)
+    }
+
     /// Hands a wish to whoever executes the run: through the door of a process of this host, else
     /// through the run's inbox. A run that nobody executes is the command's own, unless a worker
     /// takes such runs.

@@ -77,7 +77,7 @@ pub(crate) use measure::{share as share_memory, share_among as share_memory_amon
 use notes::launch_notes;
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
-pub(crate) use stepwise::{Waited, newest_evaluation};
+pub(crate) use stepwise::{Waited, is_approval, newest_evaluation};
 use surroundings::{Claim, snapshots, take_up};
 pub(crate) use surroundings::{looking_tools, secrets};
 

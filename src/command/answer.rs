@@ -1,13 +1,15 @@
 //! `duet answer`: answers an open question of a waiting run and continues the run.
 
+use duet_journal::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
+use crate::journal::Place;
 use crate::mail::{Delivery, MailArguments};
 use crate::saying::{Way, say};
-use crate::session::Session;
 use crate::session::serve::Wish;
+use crate::session::{self, Session, is_approval};
 use crate::verb::project::Project;
 use crate::world_options::{GoOnArguments, WorldArguments};
 
@@ -85,32 +87,30 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         ))
         .advise(say![Way::turn("goto", name, turn), " goes back there first"]));
     }
+    let read = match named {
+        None if project.recipient(&mut *store, &place).is_elsewhere(request.mail)? => oldest(&*store, &place)?,
+        _ => None,
+    };
     let wish = Wish::Answer {
-        named: named.map(str::to_owned),
+        named: named.map(str::to_owned).or(read),
         text: text.clone(),
         fails: request.fail.clone(),
     };
     let delivery = project.send(&mut *store, &place, &wish, request.mail)?;
-    if let Delivery::Left = delivery {
-        let left = format!("the answer is in the inbox of {name}, for whoever executes it next");
-        project.stage()?.message(left);
-        return Ok(ExitCode::OK.into());
-    }
-    if let Delivery::Done(_) = delivery {
-        if let Some(given) = request.go_on.given() {
-            project.stage()?.message(format!(
-                "warning: the process that executes the run goes on as it began, without the {given}"
-            ));
-        }
-        let goes_on = format!("answered; the process that executes {name} goes on with it");
-        project.stage()?.message(goes_on);
+    if !matches!(delivery, Delivery::ToNobody) {
+        tell_handed_over(project, request, &name, &delivery)?;
         return Ok(ExitCode::OK.into());
     }
     let mut session = project.resume(&place, &mut *store, options, "answer")?;
     session.tell_unshown(&*store, project.stage()?)?;
-    let was_open = session.question(named).is_some();
+    let meant = session.question(named).map(|(question, _)| question);
     session.catch_up(&mut *store)?;
-    if was_open && session.question(named).is_none() {
+    // Another question may have taken the place of the one that the person has read.
+    let question = match meant {
+        Some(meant) => session.open_questions().into_iter().find(|(open, _)| *open == meant),
+        None => session.question(named),
+    };
+    if meant.is_some() && question.is_none() {
         let late = format!("{name} takes no answer any more: the time for it has run out");
         project.stage()?.message(late);
         let code = session.drive(&mut *store, true, project.stage()?)?;
@@ -121,7 +121,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         project.stage()?.message(ended(&place, code));
         return Ok(ExitCode::FAILED.into());
     }
-    match session.question(named) {
+    match question {
         None => return Err(no_question(&name, named, &session)),
         Some((question, prompt)) => match &request.fail {
             Some(kind) => session.fail_question(question, kind, text)?,
@@ -134,6 +134,37 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     }
     project.set_current(&place);
     Ok(session.drive(&mut *store, true, project.stage()?)?.into())
+}
+
+/// Says that somebody else has the answer, or will have it.
+fn tell_handed_over(
+    project: &mut Project,
+    request: &Request,
+    name: &str,
+    delivery: &Delivery,
+) -> Result<(), CommandError> {
+    let stage = project.stage()?;
+    if let Delivery::Left = delivery {
+        let left = format!("the answer is in the inbox of {name}, for whoever executes it next");
+        stage.message(left);
+        return Ok(());
+    }
+    if let Some(given) = request.go_on.given() {
+        stage.message(format!(
+            "warning: the process that executes the run goes on as it began, without the {given}"
+        ));
+    }
+    stage.message(format!("answered; the process that executes {name} goes on with it"));
+    Ok(())
+}
+
+/// The number of the oldest open question that is durable: the one that the person has read, if the
+/// owner asks another one when the answer comes.
+fn oldest(store: &dyn Store, place: &Place) -> Result<Option<String>, CommandError> {
+    let run = session::restore(store, place)?;
+    let mut open = run.questions().into_iter();
+    let question = open.find(|(request, _)| !is_approval(run.state(), *request));
+    Ok(question.map(|(request, _)| request.0.to_string()))
 }
 
 /// The error that no question, or not the named one, is open.

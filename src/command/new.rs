@@ -130,6 +130,10 @@ fn require_name(name: &str) -> Result<(), CommandError> {
             )),
         );
     }
+    if name == "manifest" {
+        return Err(CommandError::usage(format!("`{name}` cannot be a project's name"))
+            .because("the program would be in the file of the manifest"));
+    }
     if TAKEN.contains(&name) {
         return Err(CommandError::usage(format!("`{name}` cannot be a project's name"))
             .because(format!("the libraries `({name} …)` belong to Duet")));

@@ -134,7 +134,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         let said = format!("{}; nothing has changed", told_of(kept, &preview));
         return Err(CommandError::problem(said));
     }
-    let turn = if request.dry_run || preview.listed.is_empty() {
+    let turn = if request.dry_run || !preview.changes() {
         None
     } else {
         Some(session.take_on(text, &mut *store, stage)?)
@@ -240,7 +240,7 @@ impl Report {
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
         let listed = &self.preview.listed;
-        if listed.is_empty() {
+        if !self.preview.changes() {
             return Told::data("").say(format!("the text says what {} executes; nothing changes", self.name));
         }
         let expressions: Vec<String> = listed.expressions.iter().map(|(number, _)| number.clone()).collect();

@@ -43,6 +43,13 @@ pub(crate) struct Preview {
     pub(crate) texts: render::SourceTexts,
 }
 
+impl Preview {
+    /// Whether the text says something else, or moves frames that an earlier one has left behind.
+    pub(crate) fn changes(&self) -> bool {
+        !self.listed.is_empty() || self.frames.iter().any(|frame| frame.kept.is_none())
+    }
+}
+
 /// A frame that waits in changed code.
 pub(crate) struct WaitingFrame {
     pub(crate) actor: String,

@@ -40,7 +40,7 @@ pub(crate) fn newest_evaluation(state: &RunState) -> Option<FiberId> {
 }
 
 /// Whether a request asks the person to approve something.
-pub(super) fn is_approval(state: &RunState, request: RequestId) -> bool {
+pub(crate) fn is_approval(state: &RunState, request: RequestId) -> bool {
     let request = state.requests.get(&request);
     request.is_some_and(|request| matches!(request.question, Question::Approve { .. }))
 }

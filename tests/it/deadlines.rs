@@ -154,3 +154,26 @@ fn signals_and_messages_after_the_deadline_are_late() {
     let (_desk, told) = late(waits, "message p <go>");
     assert_eq!(told.output, "timed-outheard", "{}", told.errors);
 }
+
+#[test]
+fn an_answer_to_a_question_that_has_timed_out_does_not_answer_the_next_one() {
+    let program = "(display (with-timeout 1000 (user-input :prompt \"one?\") (lambda () 'late))) (newline)
+(display (await (user-input :prompt \"two?\")))";
+    for (line, code) in [("answer p yes", 4), ("answer p yes --inbox --no-wait", 0)] {
+        let (desk, mut running, deadlines) = begun(program, 1);
+        running.signal("-KILL");
+        running.end();
+        pass(*deadlines.last().expect("timers"));
+        let said = desk.duet(line);
+        assert_eq!(said.code, code, "{line}: {said:?}");
+        let resumed = desk.duet("resume p");
+        assert_eq!(
+            format!("{}{}", said.output, resumed.output),
+            "late\n",
+            "{line}: {said:?} {resumed:?}"
+        );
+        assert_eq!(resumed.code, 4, "{line}: {resumed:?}");
+        desk.check("answer p no", 0, "no");
+        assert_eq!(desk.duet("replay --check p").code, 0);
+    }
+}

@@ -145,7 +145,7 @@ fn a_project_replaces_nothing_and_has_a_name_that_a_library_may_have() {
         said.errors
     );
     assert_eq!(fs::read_dir(desk.path("taken")).expect("a folder").count(), 1);
-    for name in ["Thing", "a/b", "..", "a b", "1a", "a-", "srfi", "duet", "é"] {
+    for name in ["Thing", "a/b", "..", "a b", "1a", "a-", "srfi", "duet", "manifest", "é"] {
         let said = desk.with("new", name);
         assert_eq!(said.code, 2, "{name}: {}", said.errors);
         assert!(

@@ -60,8 +60,10 @@ fn refused(desk: &Desk, line: &str, words: &str) {
 }
 
 fn replays(desk: &Desk) {
-    let said = desk.duet("replay orders --check");
-    assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
+    for line in ["replay orders --check", "fsck --deep"] {
+        let said = desk.duet(line);
+        assert_eq!(said.code, 0, "{line}: {}{}", said.output, said.errors);
+    }
 }
 
 #[test]
@@ -294,4 +296,34 @@ fn a_person_computes_values_for_waiting_frames() {
     assert!(said.contains("(23 (\"d\" \"c\" \"b\" \"a\") 25 (23 21))"), "{said}");
     desk.check("goto orders@2", 0, "");
     desk.check("answer orders again", 4, "(21 (\"again\" \"a\"))\n");
+}
+
+#[test]
+fn a_field_that_comes_back_has_its_procedures_again() {
+    let first = "(define-record-type order (make-order item count) order? (item order-item) (count order-count))\n\
+                 (define tea (make-order \"tea\" 2))\n(define ways (list order-count))\n\
+                 (define (try) (guard (e ((condition? e) (condition-kind e))) ((car ways) tea)))\n\
+                 (define (work)\n  (define answer (await (user-input :prompt \"next?\")))\n  \
+                 (write (list answer (try) (order-item tea)))\n  (newline)\n  (work))\n(work)\n";
+    let second = first
+        .replace("(make-order item count)", "(make-order item)")
+        .replace(" (count order-count)", "")
+        .replace("(make-order \"tea\" 2)", "(make-order \"tea\")")
+        .replace("(list order-count)", "(list car)");
+    let third = format!("(migrate-records order (item) (make-order item 5))\n{first}");
+    let desk = Desk::new(&[("orders.scm", first), ("third.scm", &third)]);
+    let write = |name: &str, text: &str| std::fs::write(desk.path(name), text).expect("a file");
+    write(
+        "second.scm",
+        &format!("{second}(migrate-records order (item) (make-order item))\n"),
+    );
+    desk.check("run orders.scm", 4, "");
+    desk.check("answer orders a", 4, "(\"a\" 2 \"tea\")\n");
+    for _ in 0..2 {
+        patched(&desk, "patch orders second.scm");
+        desk.check("answer orders b", 4, "(\"b\" error \"tea\")\n");
+        patched(&desk, "patch orders third.scm");
+        desk.check("answer orders c", 4, "(\"c\" 5 \"tea\")\n");
+    }
+    replays(&desk);
 }

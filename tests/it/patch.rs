@@ -77,9 +77,12 @@ fn journal(desk: &Desk) -> String {
         .join("\n")
 }
 
+/// Requires that the records lead to what the run has, with all snapshots of the journal.
 fn replays(desk: &Desk, address: &str) {
     let said = desk.duet(&format!("replay {address}"));
     assert!(said.output.starts_with("identical: "), "{}{}", said.output, said.errors);
+    let proved = desk.duet("fsck --deep");
+    assert_eq!(proved.code, 0, "{}{}", proved.output, proved.errors);
 }
 
 const GREETING: (&str, &str) = ("hello ", "good day ");
@@ -346,4 +349,68 @@ fn the_texts_of_two_turns_are_compared_with_the_names_of_what_they_define() {
     assert_eq!(whole["texts"][0]["definitions"]["changed"][0], "late");
     let same = "steps@2 and steps@2 execute the same texts\n";
     desk.check("diff steps steps --code", 0, same);
+}
+
+/// An entity that has literals and ends with an expression.
+fn clerk(last: &str) -> String {
+    format!(
+        "(define (clerk name)\n  (write (list 'clerk name \"text\" '(a b)))\n  \
+         (await (user-input :prompt \"more?\"))\n  {last})\n(register-entity! 'clerk clerk)\n\
+         (on-message (more $name) (spawn-entity! 'clerk :config name))\n(await (signal 'close))\n"
+    )
+}
+
+#[test]
+fn an_entity_that_begins_under_a_text_of_before_has_its_literals() {
+    let texts = ["'first", "'second", "(begin 'third 3)"].map(clerk);
+    let desk = Desk::new(&[
+        ("clerk.scm", &texts[0]),
+        ("two.scm", &texts[1]),
+        ("three.scm", &texts[2]),
+    ]);
+    desk.check("run clerk.scm", 4, "");
+    for text in ["two", "three", "two", "clerk", "three"] {
+        assert_eq!(desk.duet(&format!("patch clerk {text}.scm")).code, 0, "{text}");
+        let said = desk.with("message clerk", &format!("<more \"{text}\">"));
+        assert_eq!(
+            said.output,
+            format!("(clerk \"{text}\" \"text\" (a b))"),
+            "{}",
+            said.errors
+        );
+    }
+    replays(&desk, "clerk");
+}
+
+#[test]
+fn code_left_behind_by_a_patch_makes_new_procedures_after_a_patch_of_something_else() {
+    let text = |mark: &str, asked: &str| {
+        format!(
+            "(import (scheme base) (scheme write) (duet base) (duet dataspace) (shop))\n(define (body k)\n  \
+             (define a {asked})\n  (define (say) (write (list '{mark} k (price k))))\n  (for-each (lambda (f) (f)) \
+             (list say))\n  (body (+ k 1)))\n(body 1)\n"
+        )
+    };
+    let shop = |price: &str| format!("(define-library (shop) (export price) (import (scheme base)) (begin {price}))\n");
+    let old = text("old", "(await (user-input :prompt \"more?\"))");
+    let new = text("new", "(list (await (user-input :prompt \"else?\")))");
+    let (cheap, dear) = (shop("(define (price n) (* n 5))"), shop("(define (price n) (* n 7))"));
+    let manifest = "((program \"main.scm\"))";
+    let desk = Desk::new(&[
+        ("one/manifest.scm", manifest),
+        ("one/main.scm", &old),
+        ("one/shop.sld", &cheap),
+        ("two/manifest.scm", manifest),
+        ("two/main.scm", &new),
+        ("two/shop.sld", &cheap),
+        ("three/manifest.scm", manifest),
+        ("three/main.scm", &new),
+        ("three/shop.sld", &dear),
+    ]);
+    desk.check("run one --name shop", 4, "");
+    let kept = report(&desk, "patch shop two")["frames"][0]["kept"].clone();
+    assert!(kept.is_string(), "{kept}");
+    assert_eq!(desk.duet("patch shop three").code, 0);
+    desk.check("answer shop x", 4, "(new 1 7)");
+    replays(&desk, "shop");
 }

@@ -54,6 +54,13 @@ impl SchemePrograms {
             given: GivenValues::read(&patched.text.values)?,
             ..Change::default()
         };
+        // Code of libraries that this text does not import may be in use, too.
+        let is_absent = |block: usize| {
+            let loaded = self.code.unit_at(self.code.block(block).start);
+            loaded.is_some_and(|loaded| units.iter().all(|unit| unit.name != loaded.name))
+        };
+        let before = self.change.redirects.iter().filter(|(from, _)| is_absent(**from));
+        change.redirects.extend(before.map(|(from, to)| (*from, *to)));
         let mut wanted: BTreeSet<String> = patched.text.run.iter().cloned().collect();
         let mut version_units = Vec::new();
         let mut library_units = BTreeMap::new();
@@ -74,27 +81,9 @@ impl SchemePrograms {
         for (name, known) in &self.library_units {
             library_units.entry(name.clone()).or_insert_with(|| known.clone());
         }
-        let program = units.last().filter(|unit| unit.name.as_str() == PROGRAM);
-        let shared = program.and_then(|program| SharedDefinitions::of(program, units, &self.code));
-        let shared = match shared {
-            Some(shared) => {
-                let number = self.load_later(&shared.unit)?;
-                Some((shared, number))
-            }
-            None => None,
-        };
-        for changed in &mut change.units {
-            let is_shared = |name: &Name| match &shared {
-                _ if changed.name.as_str() != PROGRAM => true,
-                Some((shared, _)) => shared.has(name),
-                None => false,
-            };
-            let values = changed.values.iter().filter(|(name, _)| is_shared(name));
-            let values: Vec<CoreId> = values.map(|(_, node)| *node).collect();
-            if let Some((unit, _)) = library_units.get(&changed.name).filter(|_| !values.is_empty()) {
-                changed.shared_values = Some(self.load_later(&unit.with_forms(&values))?);
-            }
-        }
+        let shared = self.load_shared(units, &mut change)?;
+        self.load_shared_values(&mut change, &library_units, shared.as_ref().map(|(shared, _)| shared))?;
+        self.keep_retired(&mut change, &version_units);
         Ok(Version {
             expander,
             units: version_units,
@@ -107,10 +96,52 @@ impl SchemePrograms {
         })
     }
 
+    /// Loads the definitions that the entities of a program share, if there are any.
+    fn load_shared(
+        &mut self,
+        units: &[Arc<Unit>],
+        change: &mut Change,
+    ) -> Result<Option<(SharedDefinitions, usize)>, Failure> {
+        let program = units.last().filter(|unit| unit.name.as_str() == PROGRAM);
+        let shared = program.and_then(|program| SharedDefinitions::of(program, units, &self.code));
+        let Some(shared) = shared else { return Ok(None) };
+        let compiled = self.compile_unit(&shared.unit)?;
+        let number = self.load_compiled(&compiled)?;
+        // An earlier text may have had the same definitions. They are the present ones, and an
+        // entity that begins has the literals of no other unit of the program.
+        let first = self.code.block_number(number, 0);
+        let own = first..first + compiled.blocks.len();
+        change.redirects.retain(|from, _| !own.contains(from));
+        Ok(Some((shared, number)))
+    }
+
+    /// Loads what evaluates the new definitions of values in actors besides the main one.
+    fn load_shared_values(
+        &mut self,
+        change: &mut Change,
+        units: &BTreeMap<Name, (Arc<Unit>, usize)>,
+        shared: Option<&SharedDefinitions>,
+    ) -> Result<(), Failure> {
+        for changed in &mut change.units {
+            let is_program = changed.name.as_str() == PROGRAM;
+            let is_shared = |name: &Name| !is_program || shared.is_some_and(|shared| shared.has(name));
+            let values = changed.values.iter().filter(|(name, _)| is_shared(name));
+            let values: Vec<CoreId> = values.map(|(_, node)| *node).collect();
+            if let Some((unit, _)) = units.get(&changed.name).filter(|_| !values.is_empty()) {
+                changed.shared_values = Some(self.load_later(&unit.with_forms(&values))?);
+            }
+        }
+        Ok(())
+    }
+
     /// Loads a unit for the instances that take it on.
     pub(super) fn load_later(&mut self, unit: &Unit) -> Result<usize, Failure> {
-        let compiled = compile(unit, &self.code).map_err(|error| Failure::new("syntax-error", error.to_string()))?;
+        let compiled = self.compile_unit(unit)?;
         self.load_compiled(&compiled)
+    }
+
+    fn compile_unit(&self, unit: &Unit) -> Result<CompiledUnit, Failure> {
+        compile(unit, &self.code).map_err(|error| Failure::new("syntax-error", error.to_string()))
     }
 
     pub(super) fn load_compiled(&mut self, compiled: &CompiledUnit) -> Result<usize, Failure> {
@@ -131,17 +162,35 @@ impl SchemePrograms {
         };
         let is_same =
             |code: &SchemePrograms, compiled: &CompiledUnit| code.code.units()[number].hash == compiled.hash();
-        if unit.compiled.is_some() || is_same(self, &new.compiled) {
+        if unit.compiled.is_some() {
             return self.load_compiled(&new.compiled);
         }
+        let was_same = is_same(self, &new.compiled);
         let pairs = self.successors_of(&mut new)?;
-        if is_same(self, &new.compiled) {
-            return Ok(number);
-        }
-        let loaded = self.load_compiled(&new.compiled)?;
+        let is_same = was_same || is_same(self, &new.compiled);
+        let loaded = if is_same {
+            number
+        } else {
+            self.load_compiled(&new.compiled)?
+        };
         let of_unit = |(block, inner): (usize, usize)| (block, self.code.block_number(loaded, inner));
         let redirects: Vec<_> = pairs.into_iter().map(of_unit).filter(|(from, to)| from != to).collect();
+        if is_same && redirects.is_empty() {
+            return Ok(loaded);
+        }
+        // Code of still earlier texts may be in use, also if this text leaves the unit as it is.
         change.redirects.extend(redirects);
+        if is_same {
+            let name = unit.name.clone();
+            change.units.push(ChangedUnit {
+                name,
+                number: loaded,
+                added: Vec::new(),
+                values: Vec::new(),
+                shared_values: None,
+            });
+            return Ok(loaded);
+        }
         new.loaded = loaded;
         let known = change.migrations.len();
         let nodes = self.compare(&present, &new, change, wanted)?;

@@ -94,6 +94,12 @@ impl SchemePrograms {
     /// [`Failure`] if a procedure of the text fails or returns something else, or if a frame stays
     /// in code that knows the old fields.
     pub(super) fn migrate_records(&mut self, actor: &mut SchemeActor, fuel: &mut i64) -> Result<(), Failure> {
+        if self.change.migrations.is_empty() {
+            return Ok(());
+        }
+        // Frames that nobody can continue must not refuse the text: whether they are there depends
+        // on when the heap was collected.
+        actor.instance.heap.collect_major(&mut [], &self.code);
         let migrations = std::mem::take(&mut self.change.migrations);
         let mut migrated = Ok(());
         for migration in &migrations {
@@ -226,6 +232,24 @@ impl SchemePrograms {
             }
         }
         found
+    }
+
+    /// Says what becomes of the procedures that raise in the present version: those that the next
+    /// one has again are themselves again, and the others stay as they are, because frames of still
+    /// earlier texts may make closures over them.
+    pub(super) fn keep_retired(&self, change: &mut Change, next: &[usize]) {
+        for unit in &self.change.retired {
+            let blocks = self.code.blocks_of(*unit);
+            for (from, to) in self.change.redirects.iter().filter(|(_, to)| blocks.contains(to)) {
+                let is_present = next.iter().any(|unit| self.code.blocks_of(*unit).contains(from));
+                match change.redirects.get(from).copied() {
+                    Some(successor) => change.redirects.insert(*to, successor),
+                    None if is_present => change.redirects.insert(*to, *from),
+                    None => change.redirects.insert(*from, *to),
+                };
+            }
+            change.retired.push(*unit);
+        }
     }
 
     /// Makes the closures over procedures that know the old fields of a type, and that the new text

@@ -53,6 +53,9 @@ impl SchemePrograms {
     /// # Errors
     /// [`Failure`] if there is no room, or if an expression fails that the person gives.
     pub(super) fn move_frames(&mut self, actor: &mut SchemeActor, fuel: &mut i64) -> Result<(), Failure> {
+        // A segment is written anew as far as links count it, and links that nobody holds any more
+        // would count more of it in a heap that has not been collected than in one from a snapshot.
+        actor.instance.heap.collect_major(&mut [], &self.code);
         let points = waiting_points(&mut actor.instance.heap);
         let planned = self.plans(&points);
         let plan = |point: Value| planned.iter().find(|(known, _)| *known == point).map(|(_, plan)| plan);
