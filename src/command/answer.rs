@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
 use crate::mail::{Delivery, MailArguments};
+use crate::owned_run::OwnedRun;
+use crate::owned_run::serve::OwnerRequest;
 use crate::saying::{Way, say};
-use crate::session::Session;
-use crate::session::serve::Wish;
 use crate::verb::project::Project;
 use crate::world_options::{GoOnArguments, WorldArguments};
 
@@ -85,12 +85,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         ))
         .advise(say![Way::turn("goto", name, turn), " goes back there first"]));
     }
-    let wish = Wish::Answer {
+    let owner_request = OwnerRequest::Answer {
         named: named.map(str::to_owned),
         text: text.clone(),
         fails: request.fail.clone(),
     };
-    let delivery = project.send(&mut *store, &place, &wish, request.mail)?;
+    let delivery = project.send(&mut *store, &place, &owner_request, request.mail)?;
     if let Delivery::Left = delivery {
         let left = format!("the answer is in the inbox of {name}, for whoever executes it next");
         project.stage()?.message(left);
@@ -106,41 +106,41 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         project.stage()?.message(goes_on);
         return Ok(ExitCode::OK.into());
     }
-    let mut session = project.resume(&place, &mut *store, options, "answer")?;
-    session.tell_unshown(&*store, project.stage()?)?;
-    let was_open = session.question(named).is_some();
-    session.catch_up(&mut *store)?;
-    if was_open && session.question(named).is_none() {
+    let mut owned = project.resume(&place, &mut *store, options, "answer")?;
+    owned.tell_unshown(&*store, project.stage()?)?;
+    let was_open = owned.question(named).is_some();
+    owned.catch_up(&mut *store)?;
+    if was_open && owned.question(named).is_none() {
         let late = format!("{name} takes no answer any more: the time for it has run out");
         project.stage()?.message(late);
-        let code = session.drive(&mut *store, true, project.stage()?)?;
+        let code = owned.drive(&mut *store, true, project.stage()?)?;
         let code = if code == ExitCode::OK { ExitCode::FAILED } else { code };
         return Ok(code.into());
     }
-    if let Some(code) = session.exit() {
+    if let Some(code) = owned.exit() {
         project.stage()?.message(ended(&place, code));
         return Ok(ExitCode::FAILED.into());
     }
-    match session.question(named) {
-        None => return Err(no_question(&name, named, &session)),
+    match owned.question(named) {
+        None => return Err(no_question(&name, named, &owned)),
         Some((question, prompt)) => match &request.fail {
-            Some(kind) => session.fail_question(question, kind, text)?,
-            None => session.answer(question, &prompt, text)?,
+            Some(kind) => owned.fail_question(question, kind, text)?,
+            None => owned.answer(question, &prompt, text)?,
         },
     }
-    session.tell_code(project.stage()?);
+    owned.tell_code(project.stage()?);
     if request.again {
-        session.call_again();
+        owned.call_again();
     }
     project.set_current(&place);
-    Ok(session.drive(&mut *store, true, project.stage()?)?.into())
+    Ok(owned.drive(&mut *store, true, project.stage()?)?.into())
 }
 
 /// The error that no question, or not the named one, is open.
-fn no_question(run: &str, named: Option<&str>, session: &Session) -> CommandError {
-    let at = session.head();
-    let mut open = session.open_questions().into_iter();
-    if let (None, Some((request, _))) = (named, open.find(|(request, _)| session.is_approval(*request))) {
+fn no_question(run: &str, named: Option<&str>, owned: &OwnedRun) -> CommandError {
+    let at = owned.head();
+    let mut open = owned.open_questions().into_iter();
+    if let (None, Some((request, _))) = (named, open.find(|(request, _)| owned.is_approval(*request))) {
         let number = request.0;
         let answer = |text: &str| Way::at("answer", run).with(format!("{number} {text}"));
         return CommandError::problem(format!("{run} waits for an approval, which has to be named"))
