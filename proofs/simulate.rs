@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
-use simulation::{MediumKind, Owned, Setting, Tally, Ways, WorldKind};
+use simulation::{Counts, MediumKind, Owned, Setting, Ways, WorldKind};
 
 /// Runs random programs with faults and compares them with their journals.
 ///
@@ -66,7 +66,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     } else {
         WorldKind::Simulated
     };
-    let mut total = Tally::default();
+    let mut total = Counts::default();
     let mut findings = 0;
     for seed in start..start.saturating_add(seeds) {
         match simulation::simulate(
@@ -78,7 +78,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 ways: Ways::of(seed),
             },
         ) {
-            Ok(tally) => total.add(tally),
+            Ok(counts) => total.add(counts),
             Err(finding) => {
                 findings += 1;
                 terminal.data(finding.to_string())?;

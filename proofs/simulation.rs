@@ -27,7 +27,7 @@ use self::chance::Chance;
 use self::course::{Cast, Course, Difference};
 use self::operation::Operation;
 
-pub(crate) use self::course::Tally;
+pub(crate) use self::course::Counts;
 pub(crate) use self::medium::MediumKind;
 pub(crate) use self::owners::Owned;
 pub(crate) use self::world::WorldKind;
@@ -96,11 +96,11 @@ struct Stop {
 ///
 /// # Errors
 /// The [`Finding`], shrunk.
-pub(crate) fn simulate(seed: u64, operations: usize, setting: Setting) -> Result<Tally, Box<Finding>> {
+pub(crate) fn simulate(seed: u64, operations: usize, setting: Setting) -> Result<Counts, Box<Finding>> {
     let mut chance = Chance::new(seed);
     let drawn: Vec<Operation> = (0..operations).map(|_| Operation::draw(&mut chance)).collect();
     let Stop { after, what } = match run(&drawn, setting) {
-        Ok(tally) => return Ok(tally),
+        Ok(counts) => return Ok(counts),
         Err(stop) => stop,
     };
     let shrunk = shrink::shrink(drawn[..after.min(drawn.len())].to_vec(), |part| {
@@ -115,12 +115,12 @@ pub(crate) fn simulate(seed: u64, operations: usize, setting: Setting) -> Result
 }
 
 /// Lets operations happen to a run of its own.
-fn run(operations: &[Operation], setting: Setting) -> Result<Tally, Stop> {
+fn run(operations: &[Operation], setting: Setting) -> Result<Counts, Stop> {
     let mut after = 0;
     // A panic is a finding like any other; nothing of the course is used afterwards.
     let outcome = catch_unwind(AssertUnwindSafe(|| follow(operations, setting, &mut after)));
     match outcome {
-        Ok(Ok(tally)) => Ok(tally),
+        Ok(Ok(counts)) => Ok(counts),
         Ok(Err(what)) => Err(Stop { after, what }),
         Err(panic) => {
             let message = panic.downcast_ref::<String>().cloned();
@@ -147,7 +147,7 @@ pub(crate) fn work_together(seed: u64, operations: usize) -> Result<Owned, Strin
     owners::in_folder(seed, |folder| owners::work_together(cast, folder, seed, operations))
 }
 
-fn follow(operations: &[Operation], setting: Setting, after: &mut usize) -> Result<Tally, String> {
+fn follow(operations: &[Operation], setting: Setting, after: &mut usize) -> Result<Counts, String> {
     let shown = |difference: Difference| difference.to_string();
     let ways = setting.ways;
     let (live, program) = programs::compile(ways.live)?;
@@ -164,5 +164,5 @@ fn follow(operations: &[Operation], setting: Setting, after: &mut usize) -> Resu
         course.perform(operation).map_err(shown)?;
     }
     course.compare_afresh().map_err(shown)?;
-    Ok(course.tally)
+    Ok(course.counts)
 }

@@ -24,7 +24,7 @@ use duet_runtime::scheme::host;
 
 use super::{lines, read_text, refuse};
 use crate::error::{CommandError, ExitCode};
-use crate::session;
+use crate::owned_run;
 use crate::terminal::Terminal;
 
 /// The library that judges, and its procedure of the texts of a case and of what is expected.
@@ -84,15 +84,15 @@ pub(super) fn compare(cases: &Path, expected: &Path, terminal: &mut Terminal) ->
         }
     }
     refuse(&path, &faults, found.is_empty())?;
-    let mut tally = Tally::default();
+    let mut counts = CaseCounts::default();
     for (line, name, differences) in &found {
-        tally.count(differences);
+        counts.count(differences);
         for difference in differences {
             terminal.data(format!("{path}:{line}: {name}: {}", difference.shown()))?;
         }
     }
-    terminal.data(tally.shown())?;
-    Ok(if tally.different == 0 {
+    terminal.data(counts.shown())?;
+    Ok(if counts.different == 0 {
         ExitCode::OK
     } else {
         ExitCode::FAILED
@@ -107,13 +107,13 @@ fn name(case: &str) -> String {
 
 /// How many cases agree with what is expected.
 #[derive(Default)]
-struct Tally {
+struct CaseCounts {
     agreeing: usize,
     explained: usize,
     different: usize,
 }
 
-impl Tally {
+impl CaseCounts {
     fn count(&mut self, differences: &[Difference]) {
         *if differences.is_empty() {
             &mut self.agreeing
@@ -125,7 +125,7 @@ impl Tally {
     }
 
     fn shown(&self) -> String {
-        let Tally {
+        let CaseCounts {
             agreeing,
             explained,
             different,
@@ -209,7 +209,7 @@ struct Judge {
 impl Judge {
     fn new() -> Result<Self, CommandError> {
         let code = CodeSpace::new(&host::primitives());
-        let mut expander = Expander::new(code.signatures(), session::default_libraries())
+        let mut expander = Expander::new(code.signatures(), owned_run::default_libraries())
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         let mut libraries = Resolver::new(vec![
             Box::new(Embedded::new("stdlib", duet_stdlib::FILES)),

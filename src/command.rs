@@ -16,7 +16,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use duet_drivers::host::command::{ERRAND, errand_words};
+use duet_drivers::host::command::{WORDS_ON_INPUT, read_words};
 
 use self::completions::candidates::CANDIDATES;
 use crate::error::{CommandError, ExitCode, name_lost};
@@ -228,16 +228,16 @@ pub(crate) fn tell(error: CommandError, terminal: &mut Terminal) -> ExitCode {
 
 fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     native::check()?;
-    if *words == [ERRAND] {
-        let read = errand_words(std::io::stdin()).map_err(|error| CommandError::caused("no words came", &error))?;
+    if *words == [WORDS_ON_INPUT] {
+        let read = read_words(std::io::stdin()).map_err(|error| CommandError::caused("no words came", &error))?;
         if let [question, text, journal] = &*read
             && *question == QUESTION
         {
             return crate::ui::answer::execute(text, journal, terminal);
         }
-        let errand = verb::Errand::read(read)?;
-        terminal.task = Task::Errand(errand.clone());
-        return verb::command::execute_errand(errand, terminal);
+        let request = verb::ChildRequest::read(read)?;
+        terminal.task = Task::Request(request.clone());
+        return verb::command::execute_as_child(request, terminal);
     }
     if words.first().is_some_and(|word| word == CANDIDATES) {
         return completions::candidates::tell(&words[1..], terminal);

@@ -12,7 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use duet_drivers::host::command::{ERRAND, errand_text};
+use duet_drivers::host::command::{WORDS_ON_INPUT, words_text};
 use duet_journal::RunId;
 use duet_journal::beside::{append_beside, text_beside};
 use serde::{Deserialize, Serialize};
@@ -62,19 +62,19 @@ fn messages(journal: &Journal) -> PathBuf {
 /// Starts the other process, which gets its task as this one did: by words, or as a request whose
 /// members are the fields of its options.
 fn start(mut command: Command, task: &Task) -> io::Result<Child> {
-    let errand = match task {
+    let request = match task {
         Task::Words(words) => {
             let (name, rest) = words.split_at(1.min(words.len()));
             command.args(name).arg("--detached").args(rest);
             return command.stdin(Stdio::null()).spawn();
         }
-        Task::Errand(errand) => errand,
+        Task::Request(request) => request,
     };
-    let mut errand = errand.clone();
-    errand.request["detached"] = true.into();
-    let mut child = command.arg(ERRAND).stdin(Stdio::piped()).spawn()?;
+    let mut detached = request.clone();
+    detached.request["detached"] = true.into();
+    let mut child = command.arg(WORDS_ON_INPUT).stdin(Stdio::piped()).spawn()?;
     if let Some(mut input) = child.stdin.take() {
-        input.write_all(errand_text(&errand.words()).as_bytes())?;
+        input.write_all(words_text(&detached.words()).as_bytes())?;
     }
     Ok(child)
 }

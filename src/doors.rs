@@ -4,7 +4,7 @@
 //! owner and the run are that of its socket.
 //! INVARIANT: only the journal's user can enter the folder; a command acts itself on a run that no
 //! other process owns, and never on one that another does.
-//! It does not know what an owner does with a request. Read next: `session/serve.rs`.
+//! It does not know what an owner does with a request. Read next: `owned_run/serve.rs`.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use duet_drivers::door::caller::{self, CallError};
 use duet_drivers::world::World;
-use duet_journal::beside::{beside, make_folder_beside};
+use duet_journal::beside::make_folder_beside;
 use duet_journal::owner::{BEAT_MS, now_ms};
 use duet_journal::{BranchName, Owner, RunId, Store};
 use duet_runtime::driver::{Drivers, Effect, EffectKind};
@@ -23,23 +23,23 @@ use preserves::IOValue;
 
 use crate::error::CommandError;
 use crate::journal::{Journal, Place, owner};
+use crate::owned_run::serve::OwnerRequest;
 use crate::saying::{Saying, Way, say};
-use crate::session::serve::Wish;
 
 /// The folder of the sockets beside a journal.
-fn folder(journal: &Path) -> PathBuf {
-    beside(journal, ".doors")
+fn folder(journal: &Journal) -> PathBuf {
+    journal.beside(".doors")
 }
 
 /// The socket of the process that owns a run, or of the thread that executes a further branch.
-fn path(journal: &Path, owner: &Owner, (run, branch): (&RunId, Option<&BranchName>)) -> PathBuf {
+fn path(journal: &Journal, owner: &Owner, (run, branch): (&RunId, Option<&BranchName>)) -> PathBuf {
     let branch = branch.map(|branch| format!("@{branch}")).unwrap_or_default();
     folder(journal).join(format!("{}@{run}{branch}.sock", owner.name()))
 }
 
 /// Opens the door of a run of this process. Where that fails, the run goes on, and says that nobody
 /// reaches it.
-pub(crate) fn open(world: &mut World, journal: &Path, of: (&RunId, Option<&BranchName>)) {
+pub(crate) fn open(world: &mut World, journal: &Journal, of: (&RunId, Option<&BranchName>)) {
     let mut make = || {
         let folder = folder(journal);
         make_folder_beside(&folder)?;
@@ -95,7 +95,7 @@ pub(crate) fn is_near(journal: &Journal, owner: &Owner, place: &Place) -> bool {
     let has_door = || {
         branches
             .iter()
-            .any(|branch| path(journal.path(), owner, (&place.run, *branch)).exists())
+            .any(|branch| path(journal, owner, (&place.run, *branch)).exists())
     };
     owner.is_here() && (!journal.is_on_server() || has_door())
 }
@@ -149,7 +149,8 @@ pub(crate) fn successor(store: &dyn Store, run: &RunId, command: &str) -> Result
 /// # Errors
 /// If that process refuses, does not listen, or goes before it answers.
 pub(crate) fn hand_over(
-    (store, journal): (&dyn Store, &Journal),
+    store: &dyn Store,
+    journal: &Journal,
     place: &Place,
     what: &IOValue,
 ) -> Result<Option<IOValue>, CommandError> {
@@ -158,11 +159,11 @@ pub(crate) fn hand_over(
         let Some(owner) = other_owner(store, place)? else {
             break;
         };
-        let further = path(journal.path(), &owner, (&place.run, Some(&place.branch)));
+        let further = path(journal, &owner, (&place.run, Some(&place.branch)));
         let door = if further.exists() {
             further
         } else {
-            path(journal.path(), &owner, (&place.run, None))
+            path(journal, &owner, (&place.run, None))
         };
         match caller::ask(&door, &address, what) {
             Ok(answer) => return Ok(Some(answer)),
@@ -186,17 +187,17 @@ fn pause() {
 ///
 /// # Errors
 /// As [`hand_over`].
-pub(crate) fn ask_self(journal: &Journal, place: &Place, wish: &Wish) -> Result<(), CommandError> {
+pub(crate) fn ask_self(journal: &Journal, place: &Place, owner_request: &OwnerRequest) -> Result<(), CommandError> {
     let owner = Owner::this("serve");
     let address = format!("{}/{}", place.run, place.branch);
-    let further = path(journal.path(), &owner, (&place.run, Some(&place.branch)));
+    let further = path(journal, &owner, (&place.run, Some(&place.branch)));
     // Only the owner of the run begins to execute branches.
-    let door = if further.exists() && !matches!(wish, Wish::Branch { .. }) {
+    let door = if further.exists() && !matches!(owner_request, OwnerRequest::Branch { .. }) {
         further
     } else {
-        path(journal.path(), &owner, (&place.run, None))
+        path(journal, &owner, (&place.run, None))
     };
-    let asked = caller::ask(&door, &address, &wish.encode());
+    let asked = caller::ask(&door, &address, &owner_request.encode());
     asked.map(drop).map_err(|error| failed(error, place, &owner))
 }
 
@@ -211,8 +212,8 @@ const ABSENT_ATTEMPTS_MAX: u32 = 500;
 ///
 /// # Errors
 /// As [`hand_over`].
-pub(crate) fn stop((store, journal): (&dyn Store, &Journal), place: &Place) -> Result<Option<u64>, CommandError> {
-    let Some(done) = hand_over((store, journal), place, &Wish::Stop.encode())? else {
+pub(crate) fn stop(store: &dyn Store, journal: &Journal, place: &Place) -> Result<Option<u64>, CommandError> {
+    let Some(done) = hand_over(store, journal, place, &OwnerRequest::Stop.encode())? else {
         return Ok(None);
     };
     let turn = turn_of_stop(&done)?;

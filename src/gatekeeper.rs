@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -24,15 +23,15 @@ use crate::doors;
 use crate::error::CommandError;
 use crate::grants::{self, Grant, Grants};
 use crate::journal::Journal;
+use crate::owned_run::serve::OwnerRequest;
 use crate::refusals::Refusals;
-use crate::session::serve::Wish;
 
 /// The runs and branches that clients reach, by their addresses.
 pub(crate) type Hosts = Arc<Mutex<BTreeMap<String, Host>>>;
 
 /// The gate of a server: the runs that it hosts, and the grants to them.
 pub(crate) struct Gatekeeper {
-    journal: PathBuf,
+    journal: Journal,
     key: Vec<u8>,
     hosts: Hosts,
     /// The grants as the file had them at a time.
@@ -75,7 +74,7 @@ impl Gatekeeper {
     ///
     /// # Errors
     /// If the key cannot be read or made.
-    pub(crate) fn new(journal: &Path) -> Result<Self, CommandError> {
+    pub(crate) fn new(journal: &Journal) -> Result<Self, CommandError> {
         let hosts = Hosts::default();
         let refusals = Arc::new(Refusals::of(Arc::clone(&hosts)));
         let counted = Arc::clone(&refusals);
@@ -84,7 +83,7 @@ impl Gatekeeper {
             true
         };
         Ok(Self {
-            journal: journal.to_owned(),
+            journal: journal.clone(),
             key: grants::key(journal)?,
             hosts,
             known: Mutex::default(),
@@ -163,7 +162,7 @@ impl Gatekeeper {
         let at = steps.branch.as_deref().or(own);
         let address = at.map_or_else(|| id.to_owned(), |branch| format!("{id}/{branch}"));
         let host = self.host(&address).ok_or_else(|| unknown(&address))?;
-        match &steps.wish {
+        match &steps.asked {
             None => Ok(host),
             Some(Asked::Fork(name)) => {
                 if !grant.may_fork {
@@ -177,12 +176,13 @@ impl Gatekeeper {
             Some(Asked::Approve { question, answer }) => {
                 let why = "the sturdy reference does not grant approvals; `duet grant --approve` does";
                 let session = grant.approves.clone().ok_or_else(|| denied(why.to_owned()))?;
-                let wish = Wish::Approve {
+                let owner_request = OwnerRequest::Approve {
                     session,
                     question: question.clone(),
                     answer: answer.clone(),
                 };
-                self.ask(&address, &wish).map_err(|error| denied(error.first_line()))?;
+                self.ask(&address, &owner_request)
+                    .map_err(|error| denied(error.first_line()))?;
                 Ok(host)
             }
         }
@@ -191,25 +191,23 @@ impl Gatekeeper {
     /// Has the run begin a branch at its newest turn, unless there is one of this name, and execute
     /// it.
     fn fork(&self, address: &str, branch: &str) -> Result<(), CommandError> {
-        let journal = Journal::at(&self.journal);
-        let store = journal.open_to_read()?;
-        let at = journal.resolve(&store, Some(address))?;
+        let store = self.journal.open_to_read()?;
+        let at = self.journal.resolve(&store, Some(address))?;
         let name = BranchName::new(branch).map_err(|error| CommandError::problem(error.to_string()))?;
         if store.head(&at.run, &name)?.is_none() {
             let branches = vec![branch.to_owned()];
             let turn = at.head.sequence.number();
-            self.ask(address, &Wish::Fork { turn, branches })?;
+            self.ask(address, &OwnerRequest::Fork { turn, branches })?;
         }
         let name = branch.to_owned();
-        self.ask(address, &Wish::Branch { name })
+        self.ask(address, &OwnerRequest::Branch { name })
     }
 
     /// Asks the thread that executes a run or a branch.
-    fn ask(&self, address: &str, wish: &Wish) -> Result<(), CommandError> {
-        let journal = Journal::at(&self.journal);
-        let store = journal.open_to_read()?;
-        let at = journal.resolve(&store, Some(address))?;
-        doors::ask_self(&journal, &at, wish)
+    fn ask(&self, address: &str, owner_request: &OwnerRequest) -> Result<(), CommandError> {
+        let store = self.journal.open_to_read()?;
+        let at = self.journal.resolve(&store, Some(address))?;
+        doors::ask_self(&self.journal, &at, owner_request)
     }
 }
 
@@ -225,7 +223,7 @@ enum Asked {
 struct Steps {
     reference: IOValue,
     branch: Option<String>,
-    wish: Option<Asked>,
+    asked: Option<Asked>,
 }
 
 impl Steps {
@@ -235,15 +233,15 @@ impl Steps {
         let mut steps = Self {
             reference: shown.clone(),
             branch: None,
-            wish: None,
+            asked: None,
         };
         let part = |value: &IOValue, index| IOValue::from(value.index(index));
         if shown.is_simple_record("fork", Some(2)) {
-            steps.wish = Some(Asked::Fork(branch_name(&part(shown, 0))?));
+            steps.asked = Some(Asked::Fork(branch_name(&part(shown, 0))?));
             steps.reference = part(shown, 1);
         } else if shown.is_simple_record("approve", Some(3)) {
             let question = String::decode(&part(shown, 0));
-            steps.wish = Some(Asked::Approve {
+            steps.asked = Some(Asked::Approve {
                 question: question.map_err(|error| Refused::new("malformed", error))?,
                 answer: part(shown, 1),
             });
@@ -290,7 +288,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::str::FromStr;
 
-    use duet_journal::beside::{append_beside, beside};
+    use duet_journal::beside::append_beside;
     use duet_runtime::model::manifest::Manifest;
 
     use super::*;
@@ -314,13 +312,14 @@ mod tests {
     #[test]
     fn a_reference_gives_what_its_grant_says_now() {
         let folder = tempfile::tempdir().expect("a folder");
-        let journal = folder.path().join("journal.sqlite");
+        let path = folder.path().join("journal.sqlite");
+        let journal = Journal::named(&path.display().to_string()).expect("a path");
         let (id, reference) = Grants::add(&journal, &grant(None)).expect("it is written");
         let (_, late) = Grants::add(&journal, &grant(Some(1))).expect("it is written");
         let gatekeeper = Gatekeeper::new(&journal).expect("the key is there");
         check_refused(&gatekeeper, &reference, "does not host the run chat");
         check_refused(&gatekeeper, &late, "expired");
-        for path in [beside(&journal, ".key"), Grants::path(&journal)] {
+        for path in [journal.beside(".key"), Grants::path(&journal)] {
             assert_eq!(
                 fs::metadata(&path).expect("it is there").permissions().mode() & 0o777,
                 0o600
@@ -348,7 +347,7 @@ mod tests {
             &forged.parse().expect("a value"),
             "not signed with this key",
         );
-        fs::write(beside(&journal, ".key"), "0123").expect("a file");
+        fs::write(journal.beside(".key"), "0123").expect("a file");
         assert!(Gatekeeper::new(&journal).is_err());
     }
 }

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use duet_journal::beside::{append_beside, beside, read_beside, text_beside};
+use duet_journal::beside::{append_beside, read_beside, text_beside};
 use duet_runtime::capability::sturdy::SturdyRef;
 use duet_runtime::driver::packed::PackedLimits;
 use duet_runtime::driver::packed::framing::read_text;
@@ -25,6 +25,7 @@ use duet_runtime::model::manifest::Manifest;
 use preserves::IOValue;
 
 use crate::error::CommandError;
+use crate::journal::Journal;
 use crate::saying::{Way, say};
 
 /// The length of the key in bytes.
@@ -51,12 +52,12 @@ pub(crate) struct Grants(BTreeMap<String, Grant>);
 
 impl Grants {
     /// Where they are.
-    pub(crate) fn path(journal: &Path) -> PathBuf {
-        beside(journal, ".grants")
+    pub(crate) fn path(journal: &Journal) -> PathBuf {
+        journal.beside(".grants")
     }
 
     /// Reads the grants that were not revoked. A line that cannot be read grants nothing.
-    pub(crate) fn read(journal: &Path) -> Self {
+    pub(crate) fn read(journal: &Journal) -> Self {
         let mut grants = BTreeMap::new();
         for line in text_beside(&Self::path(journal)).lines() {
             let Ok(line) = read_text(line, PackedLimits::NONE) else {
@@ -85,7 +86,7 @@ impl Grants {
     ///
     /// # Errors
     /// If the files cannot be written.
-    pub(crate) fn add(journal: &Path, grant: &Grant) -> Result<(String, IOValue), CommandError> {
+    pub(crate) fn add(journal: &Journal, grant: &Grant) -> Result<(String, IOValue), CommandError> {
         let key = key(journal)?;
         let mut drawn = [0; 4];
         chance(&mut drawn).map_err(failed)?;
@@ -101,7 +102,7 @@ impl Grants {
     ///
     /// # Errors
     /// If there is none, or the file cannot be written.
-    pub(crate) fn revoke(journal: &Path, id: &str) -> Result<(), CommandError> {
+    pub(crate) fn revoke(journal: &Journal, id: &str) -> Result<(), CommandError> {
         if !Self::read(journal).0.contains_key(id) {
             return Err(CommandError::problem(format!("there is no grant `{id}`"))
                 .advise(say![Way::of("grant").with("--list"), " lists the grants"]));
@@ -114,7 +115,7 @@ fn failed(error: io::Error) -> CommandError {
     CommandError::caused("the grants beside the journal cannot be written", &error)
 }
 
-fn append(journal: &Path, line: &IOValue) -> io::Result<()> {
+fn append(journal: &Journal, line: &IOValue) -> io::Result<()> {
     let path = Grants::path(journal);
     let mut file = append_beside(&path)?;
     fs::set_permissions(&path, Permissions::from_mode(0o600))?;
@@ -154,8 +155,8 @@ impl Grant {
 }
 
 /// Reads the key of a journal; makes it if there is none.
-pub(crate) fn key(journal: &Path) -> Result<Vec<u8>, CommandError> {
-    let path = beside(journal, ".key");
+pub(crate) fn key(journal: &Journal) -> Result<Vec<u8>, CommandError> {
+    let path = journal.beside(".key");
     let unreadable = |error: io::Error| {
         CommandError::caused(format!("the key `{}` cannot be used", path.display()), &error)
             .advise("without this key no reference to the runs of the journal is valid")

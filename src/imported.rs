@@ -5,7 +5,7 @@
 //! beside the run, where no copy takes them along.
 //! INVARIANT: an imported run calls only tools that the terms name, reaches only their hosts and
 //! works only in their directory; with no terms it can be looked at, replayed and forked.
-//! It does not call tools. Read next: `session.rs`.
+//! It does not call tools. Read next: `owned_run.rs`.
 
 use std::path::{Path, PathBuf};
 
@@ -110,13 +110,13 @@ pub(crate) fn own_limits(memory_bytes: Option<u64>) -> Limits {
 }
 
 /// What a run asks for besides what every program has.
-pub(crate) struct Wishes {
+pub(crate) struct WantedGrants {
     tools: Vec<String>,
     note: Option<LaunchNote>,
 }
 
-impl Wishes {
-    /// The wishes in a run's first record, and in the grants that it has had since elsewhere.
+impl WantedGrants {
+    /// The grants in a run's first record, and those that it has had since elsewhere.
     pub(crate) fn of(genesis: &Genesis, grants: &[Grant], mut note: Option<LaunchNote>) -> Self {
         let always = Manifest::of(&launch::ALWAYS).of_main();
         let mut manifest = genesis.manifest.clone();
@@ -222,7 +222,7 @@ impl GrantArguments {
         &self,
         store: &mut dyn Store,
         (run, owner): (&RunId, &str),
-        wishes: impl FnOnce(&dyn Store) -> Result<Wishes, CommandError>,
+        wanted: impl FnOnce(&dyn Store) -> Result<WantedGrants, CommandError>,
         options: &WorldOptions,
     ) -> Result<(), CommandError> {
         if self.grant.is_empty() {
@@ -231,9 +231,9 @@ impl GrantArguments {
         let Some(terms) = terms(store, run)? else {
             return self.check_own(run);
         };
-        let wishes = wishes(store)?;
+        let wanted = wanted(store)?;
         let tools: Vec<String> = self.grant.iter().filter(|name| *name != "none").cloned().collect();
-        tools.iter().try_for_each(|tool| wishes.require(tool))?;
+        tools.iter().try_for_each(|tool| wanted.require(tool))?;
         let workspace = self.workspace.as_deref().map(absolute).transpose()?;
         if let (None, Some(tool)) = (&workspace, tools.iter().find(|tool| needs_directory(tool))) {
             return Err(CommandError::usage(format!("`{tool}` needs a directory to work in"))

@@ -5,7 +5,7 @@
 //! INVARIANT: a command that only reads never writes; a resolved place exists. The current branch
 //! is a convenience of the command line: it is in a small file beside the journal, and no part of
 //! the journal.
-//! Read next: `session.rs`.
+//! Read next: `owned_run.rs`.
 
 mod nearest;
 mod site;
@@ -76,9 +76,15 @@ impl Default for Journal {
     fn default() -> Self {
         let usual = Site::usual();
         // The command line refuses what is no journal.
-        let site = usual.unwrap_or_else(|_| Site::of(PATH.into()));
+        let site = usual.unwrap_or_else(|_| Site::File(PATH.into()));
         Self { site }
     }
+}
+
+/// A journal, and the store that is open on it.
+pub(crate) struct OpenJournal<'a> {
+    pub(crate) store: &'a mut dyn Store,
+    pub(crate) journal: &'a Journal,
 }
 
 /// A place in a journal.
@@ -191,13 +197,6 @@ pub(crate) fn what_is_lost(lost: &LostCommits) -> String {
 }
 
 impl Journal {
-    /// The journal in a file, or on the server whose local path this is.
-    pub(crate) fn at(path: &Path) -> Self {
-        Self {
-            site: Site::of(path.to_owned()),
-        }
-    }
-
     /// Whether it belongs to a folder above the present one.
     pub(crate) fn is_above(&self) -> bool {
         let path = self.path();
@@ -261,6 +260,11 @@ impl Journal {
     /// A file that stands beside it, by what its name adds to that of the journal.
     pub(crate) fn beside(&self, ending: &str) -> PathBuf {
         beside(self.path(), ending)
+    }
+
+    /// The journal with a store that is open on it.
+    pub(crate) fn opened<'a>(&'a self, store: &'a mut dyn Store) -> OpenJournal<'a> {
+        OpenJournal { store, journal: self }
     }
 
     /// Opens it to look.

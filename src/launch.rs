@@ -3,7 +3,7 @@
 //! Owns the note in a run's first record by which a later process finds the workspace again.
 //! INVARIANT: a program is granted only the tools that the person or the manifest named.
 //! It opens no journal and runs nothing.
-//! Read next: `session.rs`.
+//! Read next: `owned_run.rs`.
 
 use std::fs;
 use std::io::ErrorKind;

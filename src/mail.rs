@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: a letter is sent once, and its reply says what is durable. A letter that nobody has
 //! answered in time stays in the inbox, and the sender learns it.
-//! It does not know what the owner does with a letter. Read next: `session/letters.rs`.
+//! It does not know what the owner does with a letter. Read next: `owned_run/letters.rs`.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
+use crate::owned_run::serve::OwnerRequest;
 use crate::saying::{Way, say};
-use crate::session::serve::Wish;
 use crate::work::member::Member;
 
 /// How a command gives something to a run that another process executes, or will.
@@ -33,14 +33,14 @@ pub(crate) struct MailArguments {
     no_wait: bool,
 }
 
-/// The branch that a wish goes to.
+/// The branch that a request goes to.
 pub(crate) struct Recipient<'a> {
     pub(crate) store: &'a mut dyn Store,
     pub(crate) journal: &'a Journal,
     pub(crate) place: &'a Place,
 }
 
-/// What became of a wish.
+/// What became of a request.
 pub(crate) enum Delivery {
     /// No other process executes the run or will: the command acts itself.
     ToNobody,
@@ -59,9 +59,9 @@ const WAIT_MAX_MS: u64 = 60_000;
 /// The time between two looks for the reply.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// The wish that a letter has; `None` if it is of another version.
-pub(crate) fn wish_of(letter: &Letter) -> Option<Wish> {
-    Wish::read(&duet_journal::packed::read_value(&letter.body).ok()?)
+/// The request that a letter has; `None` if it is of another version.
+pub(crate) fn request_of(letter: &Letter) -> Option<OwnerRequest> {
+    OwnerRequest::read(&duet_journal::packed::read_value(&letter.body).ok()?)
 }
 
 /// A reply as the inbox keeps it.
@@ -74,7 +74,7 @@ pub(crate) fn reply(outcome: Result<IOValue, String>) -> Vec<u8> {
 }
 
 impl Recipient<'_> {
-    /// Whether another process executes the run, or will, so that a wish is handed over.
+    /// Whether another process executes the run, or will, so that a request is handed over.
     ///
     /// # Errors
     /// If the journal fails.
@@ -83,18 +83,22 @@ impl Recipient<'_> {
         Ok(how.inbox || doors::other_owner(&**store, place)?.is_some() || Member::takes(&**store, &place.run)?)
     }
 
-    /// Hands a wish to whoever executes the run: through the door of a process of this host, else
-    /// through the run's inbox. A run that nobody executes is the command's own, unless a worker
-    /// takes such runs.
+    /// Hands a request to whoever executes the run: through the door of a process of this host,
+    /// else through the run's inbox. A run that nobody executes is the command's own, unless a
+    /// worker takes such runs.
     ///
     /// # Errors
     /// If the owner refuses, or does not answer in time.
-    pub(crate) fn hand_over(&mut self, wish: &Wish, how: MailArguments) -> Result<Delivery, CommandError> {
+    pub(crate) fn hand_over(
+        &mut self,
+        owner_request: &OwnerRequest,
+        how: MailArguments,
+    ) -> Result<Delivery, CommandError> {
         let Self { store, journal, place } = self;
         let owner = doors::other_owner(&**store, place)?;
         let is_near = |owner: &duet_journal::Owner| doors::is_near(journal, owner, place);
         if !how.inbox && owner.as_ref().is_some_and(is_near) {
-            let done = doors::hand_over((&**store, journal), place, &wish.encode())?;
+            let done = doors::hand_over(&**store, journal, place, &owner_request.encode())?;
             return Ok(done.map_or(Delivery::ToNobody, Delivery::Done));
         }
         if owner.is_none() && !how.inbox && !Member::takes(&**store, &place.run)? {
@@ -104,7 +108,7 @@ impl Recipient<'_> {
             id: LetterId::fresh(),
             branch: place.branch.clone(),
             sent_ms: now_ms(),
-            body: PackedValue::from_value(&wish.encode())
+            body: PackedValue::from_value(&owner_request.encode())
                 .map_err(|error| CommandError::caused("this is too large for a letter", &error))?
                 .into_bytes(),
         };
@@ -120,16 +124,16 @@ impl Recipient<'_> {
     ///
     /// # Errors
     /// As [`hand_over`](Self::hand_over).
-    pub(crate) fn ask_owner(&mut self, wish: &Wish) -> Result<Option<IOValue>, CommandError> {
+    pub(crate) fn ask_owner(&mut self, owner_request: &OwnerRequest) -> Result<Option<IOValue>, CommandError> {
         let owner = doors::other_owner(&*self.store, self.place)?;
         if owner.is_none_or(|owner| doors::is_near(self.journal, &owner, self.place)) {
-            return doors::hand_over((&*self.store, self.journal), self.place, &wish.encode());
+            return doors::hand_over(&*self.store, self.journal, self.place, &owner_request.encode());
         }
         let how = MailArguments {
             inbox: true,
             ..MailArguments::default()
         };
-        match self.hand_over(wish, how)? {
+        match self.hand_over(owner_request, how)? {
             Delivery::Done(done) => Ok(Some(done)),
             Delivery::ToNobody | Delivery::Left => Ok(None),
         }
@@ -141,7 +145,7 @@ impl Recipient<'_> {
     /// # Errors
     /// As [`hand_over`](Self::hand_over).
     pub(crate) fn make_let_go(&mut self) -> Result<Option<u64>, CommandError> {
-        let Some(done) = self.ask_owner(&Wish::Stop)? else {
+        let Some(done) = self.ask_owner(&OwnerRequest::Stop)? else {
             return Ok(None);
         };
         doors::await_end(&*self.store, self.place)?;
@@ -171,7 +175,7 @@ impl Recipient<'_> {
             inbox: true,
             ..MailArguments::default()
         };
-        let Delivery::Done(done) = self.hand_over(&Wish::Stop, how)? else {
+        let Delivery::Done(done) = self.hand_over(&OwnerRequest::Stop, how)? else {
             return Ok(self.place.head.sequence.number());
         };
         doors::await_end(&*self.store, self.place)?;

@@ -12,7 +12,7 @@
 //! Source: Model Context Protocol, revisions 2025-11-25 and 2026-07-28.
 
 use duet_drivers::host::command::Done;
-use duet_drivers::host::{Errand, Header, Job, Posted, Protocol, Work, id_within};
+use duet_drivers::host::{CommandRequest, Header, HttpWork, Job, Protocol, Work, id_within};
 use serde_json::{Value as Json, json};
 
 use crate::mcp::tool::{Grants, Misuse};
@@ -115,21 +115,21 @@ impl Protocol for Service {
         }
     }
 
-    fn hear_posted(&self, header: Header<'_>, message: &[u8]) -> Posted {
+    fn hear_http(&self, header: Header<'_>, message: &[u8]) -> HttpWork {
         let Ok(read) = serde_json::from_slice::<Json>(message) else {
-            return Posted {
+            return HttpWork {
                 work: self.hear(message),
                 status: headers::status(false),
             };
         };
         if let Some(refusal) = headers::refusal(header, &read) {
             let id = read.get("id").unwrap_or(&Json::Null);
-            return Posted {
+            return HttpWork {
                 work: Work::Reply(refused(id, &refusal)),
                 status: |_| 400,
             };
         }
-        Posted {
+        HttpWork {
             work: self.hear(message),
             status: headers::status(headers::is_modern(header, &read)),
         }
@@ -147,7 +147,7 @@ impl Service {
             Answer::Known(result) => Work::Reply(replied(&id, is_modern, result)),
             Answer::Work(job, limit_ms, result) => {
                 let params = asked.params.clone();
-                Work::Command(Box::new(Errand {
+                Work::Command(Box::new(CommandRequest {
                     id: id.clone(),
                     job,
                     limit: std::time::Duration::from_millis(limit_ms),
@@ -213,8 +213,8 @@ impl Service {
         if request.row().answers.is_at_once() {
             return Job::Answer(Box::new(move |stop| answer(&request, &journal, is_json, stop)));
         }
-        match request.errand(&journal, is_json) {
-            Ok(errand) => Job::Command(errand.words()),
+        match request.for_child(&journal, is_json) {
+            Ok(child) => Job::Command(child.words()),
             Err(error) => Job::Answer(Box::new(|_| done_with(error))),
         }
     }

@@ -3,7 +3,7 @@
 //! Owns the option and the variable that choose, and the choice of this process.
 //! INVARIANT: programs do the same with every choice, so no journal has it.
 //! It compiles nothing; `duet_kernel::machine` does.
-//! Read next: `session.rs`.
+//! Read next: `owned_run.rs`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -39,7 +39,7 @@ pub(crate) enum Origin {
     Approval,
     /// A timer of so many milliseconds.
     Timer(u64),
-    /// Anything else, such as the wish for input.
+    /// Anything else, such as a read of input.
     Other,
 }
 

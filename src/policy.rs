@@ -3,7 +3,7 @@
 //! A file is a JSON object from keys to entries, such as
 //! `{"constraint.no_mail": {"v": 1, "effect": "deny", "subject": {"tool_id": "mail/send"}}}`.
 //! INVARIANT: every entry of a file is well formed, and no key has two texts.
-//! It does not judge; the gate does. Read next: `session/widening.rs`.
+//! It does not judge; the gate does. Read next: `owned_run/widening.rs`.
 
 use std::fs;
 use std::path::Path;

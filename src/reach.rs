@@ -3,7 +3,7 @@
 //! A run's first record notes it, and each grant of a person to the run adds to it.
 //! INVARIANT: two notes together reach what each of them reaches; of two choices of a provider the
 //! later counts.
-//! It grants no capability; `session/widening.rs` does.
+//! It grants no capability; `owned_run/widening.rs` does.
 //! Read next: `world_options.rs`.
 
 use duet_runtime::model::codec::{Codec, DecodeError, Fields, record};

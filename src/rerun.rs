@@ -23,19 +23,19 @@ use duet_runtime::run::Start;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Program;
+use crate::owned_run::{self, compiled};
 use crate::saying::{Way, say};
-use crate::session::{self, compiled};
 use crate::terminal::Terminal;
 use crate::watch::Watched;
 
 pub(crate) use report::{Form, Report};
 
-/// The turns between two looks at the person's wish to stop.
+/// The turns between two looks at whether the person interrupts.
 const PORTION_TURNS: usize = 256;
 
 /// What to run again.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish<'a> {
+pub(crate) struct RerunRequest<'a> {
     /// The changed program.
     pub(crate) program: Program<'a>,
     /// The address up to which recorded answers are given, if it is not that of the run.
@@ -84,12 +84,12 @@ pub(crate) fn perform(
     store: &dyn Store,
     journal: &Journal,
     address: Option<&str>,
-    wish: Wish<'_>,
+    rerun_request: RerunRequest<'_>,
     terminal: &mut Terminal,
 ) -> Result<Rerun, CommandError> {
-    let place = place(store, journal, address, wish.from)?;
-    let branch = new_branch(store, &place, wish.branch)?;
-    let changed = session::changed(store, &place, wish.program, terminal)?;
+    let place = place(store, journal, address, rerun_request.from)?;
+    let branch = new_branch(store, &place, rerun_request.branch)?;
+    let changed = owned_run::changed(store, &place, rerun_request.program, terminal)?;
     let pinned = compiled::pinned(store, &place)?;
     let ledger = place.source(store).ledger(Some(place.at()), pinned.programs)?;
     if rerun::has_peers(&ledger) {
@@ -109,8 +109,11 @@ pub(crate) fn perform(
         genesis: changed.genesis,
         pinned: changed.pinned,
     };
-    let retried: BTreeSet<String> = wish.retried.iter().cloned().collect();
-    let outdated = wish.saved.map(|saved| saved.outdated(&ledger)).unwrap_or_default();
+    let retried: BTreeSet<String> = rerun_request.retried.iter().cloned().collect();
+    let outdated = rerun_request
+        .saved
+        .map(|saved| saved.outdated(&ledger))
+        .unwrap_or_default();
     let recorded = Recorded {
         ledger,
         retried,
@@ -127,7 +130,7 @@ pub(crate) fn perform(
     let (comparison, prepared) = rerun.end();
     let output = output::unseen(&comparison.shown);
     let report = Report {
-        program: wish.program.path.display().to_string(),
+        program: rerun_request.program.path.display().to_string(),
         address: place.address(place.at()),
         name: place.name(),
         output: output::apart(&comparison.shown),

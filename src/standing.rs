@@ -25,7 +25,7 @@ use crate::journal::{Journal, Place};
 use crate::origins::{Origin, Origins};
 use crate::records::{Records, hash_at};
 use crate::verb::waits::{Waiting, waits};
-use crate::{session, turn};
+use crate::{owned_run, turn};
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -300,7 +300,7 @@ impl Known {
 
 /// Restores a run to see how it stands at a head, and why.
 fn find(store: &dyn Store, place: &Place) -> (Rest, String) {
-    let Ok(restored) = session::restore(store, place) else {
+    let Ok(restored) = owned_run::restore(store, place) else {
         return (Rest::Broken, String::new());
     };
     let state = restored.state();
@@ -329,7 +329,7 @@ fn find(store: &dyn Store, place: &Place) -> (Rest, String) {
 /// Why the last turn of a run failed, if it did.
 #[expect(clippy::wildcard_enum_match_arm, reason = "two kinds of actions tell of failures")]
 fn failure(store: &dyn Store, place: &Place) -> Option<String> {
-    let record = session::record_at(store, place, place.at()).ok()?;
+    let record = owned_run::record_at(store, place, place.at()).ok()?;
     let Body::Turn(turn) = turn::body(&record).ok()? else {
         return None;
     };

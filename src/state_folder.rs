@@ -1,7 +1,7 @@
 //! The folder of the person's account in which Duet keeps what belongs to no journal.
 //!
 //! INVARIANT: nothing in it decides what a program does.
-//! It opens no file. Read next: `repl/history.rs`, `session/library_folder.rs`.
+//! It opens no file. Read next: `repl/history.rs`, `owned_run/library_folder.rs`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -17,7 +17,7 @@ use crate::error::CommandError;
 use crate::pager::{Pager, Taken};
 use crate::repl::screen::Screen;
 use crate::saying::{Saying, Speaker};
-use crate::verb::Errand;
+use crate::verb::ChildRequest;
 use crate::verb::view::View;
 
 /// The process's output, and whether people see it.
@@ -52,7 +52,7 @@ pub(crate) enum Task {
     /// The words of a command line.
     Words(Vec<OsString>),
     /// A request that came on standard input.
-    Errand(Errand),
+    Request(ChildRequest),
 }
 
 impl Terminal {

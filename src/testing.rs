@@ -4,7 +4,7 @@
 //! checks.
 //! INVARIANT: a file that does not say that it passed has failed: one without an assertion, one
 //! that ends early, and one that cannot be compiled or read.
-//! It lays nothing out; `testing/report.rs` does. Read next: `session/tested.rs`.
+//! It lays nothing out; `testing/report.rs` does. Read next: `owned_run/tested.rs`.
 
 pub(crate) mod answers;
 pub(crate) mod check;
@@ -36,10 +36,10 @@ use crate::command::run::claim_name;
 use crate::error::CommandError;
 use crate::journal::Journal;
 use crate::launch::{Launch, Program};
+use crate::owned_run::tested::Tested;
+use crate::owned_run::{self, Beginning, OwnedRun, Prepared};
 use crate::render::{self, SourceTexts};
 use crate::saying::Speaker;
-use crate::session::tested::Tested;
-use crate::session::{self, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::world_options::{Captured, WorldOptions};
 use answers::Recorded;
@@ -118,7 +118,7 @@ impl Testing<'_> {
         tell: &mut dyn FnMut(FileResult) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
-        session::share_memory_among(threads);
+        owned_run::share_memory_among(threads);
         let next = AtomicUsize::new(0);
         thread::scope(|scope| {
             let (sender, results) = channel();
@@ -229,10 +229,10 @@ impl Testing<'_> {
             let prepared = Prepared::new(&launch, options, terminal)?;
             let mut store = MemoryStore::default();
             let name = crate::command::run::read_name(&launch.stem)?;
-            let session = Session::start(prepared, (name, "test"), (&mut store, None))?;
-            return session.test(&mut store, self.time_limit, self.is_counted);
+            let owned = OwnedRun::start(prepared, Beginning::in_memory(name, "test"), &mut store)?;
+            return owned.test(&mut store, self.time_limit, self.is_counted);
         };
-        let prepared = Prepared::new(&launch, options.beside(journal.path()), terminal)?;
+        let prepared = Prepared::new(&launch, options.beside(journal), terminal)?;
         let (mut store, name) = {
             // Two files of one name begin one after the other.
             let _alone = CLAIMING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,8 +241,8 @@ impl Testing<'_> {
             (store, name)
         };
         *run = Some(name.clone());
-        let session = Session::start(prepared, (name, "test"), (&mut store, Some(journal.path())))?;
-        session.test(&mut store, self.time_limit, self.is_counted)
+        let owned = OwnedRun::start(prepared, Beginning::kept_in(journal, name, "test"), &mut *store)?;
+        owned.test(&mut store, self.time_limit, self.is_counted)
     }
 }
 

@@ -86,13 +86,13 @@ impl Service {
             Err(error) => return Heard::Refused(format!("the act is not understood: {error}")),
         };
         let made = act.command(&self.journal, granted).and_then(|command| {
-            let errand = command.request.errand(&self.journal, false)?;
-            Ok((command, errand))
+            let child = command.request.for_child(&self.journal, false)?;
+            Ok((command, child))
         });
         match made {
             Err(error) => Heard::Known(answer::refusal(error)),
             Ok((command, _)) if is_preview => Heard::Known(json!({ "command": command.shown() })),
-            Ok((_, errand)) => Heard::Command(errand.words()),
+            Ok((_, child)) => Heard::Command(child.words()),
         }
     }
 

@@ -230,14 +230,14 @@ impl Request {
         find(self.name()).unwrap_or(&TABLE[0])
     }
 
-    /// The errand that performs it in a process of its own.
+    /// The request for a process of its own that performs it.
     ///
     /// # Errors
     /// If a path in it is no text.
-    pub(crate) fn errand(&self, journal: &Journal, is_json: bool) -> Result<Errand, CommandError> {
+    pub(crate) fn for_child(&self, journal: &Journal, is_json: bool) -> Result<ChildRequest, CommandError> {
         let request = serde_json::to_value(self)
             .map_err(|error| CommandError::caused("the request cannot be handed to another process", &error))?;
-        Ok(Errand {
+        Ok(ChildRequest {
             request,
             is_json,
             journal: journal.clone(),
@@ -247,7 +247,7 @@ impl Request {
 
 /// A request for a process of its own, which reads it from standard input.
 #[derive(Clone, Debug)]
-pub(crate) struct Errand {
+pub(crate) struct ChildRequest {
     /// The request as JSON.
     pub(crate) request: Json,
     /// Whether the report is to be JSON.
@@ -255,7 +255,7 @@ pub(crate) struct Errand {
     pub(crate) journal: Journal,
 }
 
-impl Errand {
+impl ChildRequest {
     /// As it is handed over.
     pub(crate) fn words(&self) -> Vec<String> {
         let form = if self.is_json { JSON } else { "text" };
@@ -268,7 +268,7 @@ impl Errand {
     /// # Errors
     /// If it is none.
     pub(crate) fn read(words: Vec<String>) -> Result<Self, CommandError> {
-        let none = || CommandError::usage("the errand is not understood");
+        let none = || CommandError::usage("the request is not understood");
         let [request, form, journal] = <[String; 3]>::try_from(words).map_err(|_| none())?;
         Ok(Self {
             request: serde_json::from_str(&request).map_err(|_| none())?,

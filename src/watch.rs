@@ -231,7 +231,7 @@ pub(crate) struct Watcher {
 }
 
 /// What the person does.
-pub(crate) enum Wish {
+pub(crate) enum WatchCommand {
     /// Nothing so far.
     Nothing,
     /// The person has typed a line.
@@ -241,7 +241,7 @@ pub(crate) enum Wish {
 }
 
 impl Watcher {
-    /// Listens for Ctrl-C, for the wish of the system that the process ends, and for lines.
+    /// Listens for Ctrl-C, for the signals by which the system ends the process, and for lines.
     ///
     /// # Errors
     /// If the system gives no thread or no signals.
@@ -257,17 +257,17 @@ impl Watcher {
         self.is_interrupted.load(Ordering::Relaxed)
     }
 
-    /// Waits until the person types, at most for an interval. A line that begins with `q` is the
-    /// wish to end, as an interruption is.
-    pub(crate) fn wait(&self, interval: Duration) -> Wish {
+    /// Waits until the person types, at most for an interval. A line that begins with `q` ends
+    /// the watch, as an interruption does.
+    pub(crate) fn wait(&self, interval: Duration) -> WatchCommand {
         let line = self.typed.line(interval);
         if self.is_interrupted() {
-            return Wish::End;
+            return WatchCommand::End;
         }
         match line {
-            Some(line) if line.starts_with(b"q") => Wish::End,
-            Some(line) => Wish::Line(String::from_utf8_lossy(&line).into_owned()),
-            None => Wish::Nothing,
+            Some(line) if line.starts_with(b"q") => WatchCommand::End,
+            Some(line) => WatchCommand::Line(String::from_utf8_lossy(&line).into_owned()),
+            None => WatchCommand::Nothing,
         }
     }
 

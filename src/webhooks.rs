@@ -7,7 +7,6 @@
 //! It does not take requests in; `work/webhook_inboxes.rs` does.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 
 use duet_drivers::tool::webhook::Replies;
 use duet_journal::owner::now_ms;
@@ -64,14 +63,14 @@ pub(crate) fn read_reply(value: &IOValue) -> Option<IOValue> {
 
 /// The way back of the replies of a run.
 pub(crate) struct WayBack {
-    journal: PathBuf,
+    journal: Journal,
     run: RunId,
 }
 
 impl WayBack {
-    pub(crate) fn of(journal: &Path, run: RunId) -> Self {
+    pub(crate) fn of(journal: &Journal, run: RunId) -> Self {
         Self {
-            journal: journal.to_owned(),
+            journal: journal.clone(),
             run,
         }
     }
@@ -87,7 +86,7 @@ impl Replies for WayBack {
             letter: name.letter,
             reply: reply.map_err(|error| error.to_string())?.into_bytes(),
         };
-        let store = Journal::at(&self.journal).open_again();
+        let store = self.journal.open_again();
         let replaced = store.and_then(|mut store| store.replace_reply(&self.run, &taken));
         replaced.map_err(|error| format!("the journal does not take the reply: {error}"))
     }

@@ -3,7 +3,7 @@
 //! INVARIANT: a run is executed by one thread of one worker, under the run's claim: whoever claims
 //! it first has it. A worker claims a run only after it has found the workspace, the secrets and
 //! the tools that the run needs.
-//! It does not drive a run; `session/asleep.rs` does. Read next: `work/member.rs`.
+//! It does not drive a run; `owned_run/asleep.rs` does. Read next: `work/member.rs`.
 
 mod fitness;
 pub(crate) mod form;
@@ -28,9 +28,9 @@ use duet_runtime::run::source::genesis;
 
 use crate::error::CommandError;
 use crate::journal::{Journal, Place, name};
-use crate::session::asleep::Rested;
-use crate::session::compiled::CompiledPrograms;
-use crate::session::{Beats, Opening, Session, record_at};
+use crate::owned_run::asleep::Rested;
+use crate::owned_run::compiled::CompiledPrograms;
+use crate::owned_run::{LeaseRenewals, Opening, OwnedRun, record_at};
 use crate::terminal::Terminal;
 use crate::workspaces::Workspaces;
 use crate::world_options::WorldOptions;
@@ -79,7 +79,7 @@ pub(crate) struct Worker<'a> {
     rested: Condvar,
     /// The programs of runs that have come to rest.
     compiled: CompiledPrograms,
-    beats: Arc<Beats>,
+    beats: Arc<LeaseRenewals>,
     fitness: Fitness,
     pulse: Arc<Pulse>,
 }
@@ -449,19 +449,19 @@ impl<'a> Worker<'a> {
         let opening = Opening {
             place: &place,
             genesis,
-            journal: journal.path(),
+            journal,
             command: "work",
             kept: &self.compiled,
             beats: Some(&self.beats),
         };
-        let session = match Session::open(opening, &mut **store, options) {
-            Ok(session) => session,
+        let owned = match OwnedRun::open(opening, &mut **store, options) {
+            Ok(owned) => owned,
             Err(error) => return Self::not_taken(&mut **store, &place.run, before, error),
         };
         let reach = |waker: Option<Waker>| {
             self.shared().running.insert(ready.run.clone(), waker);
         };
-        session.work(&mut **store, &reach, &self.compiled).map(Some)
+        owned.work(&mut **store, &reach, &self.compiled).map(Some)
     }
 
     /// Gives up a run that this worker could not open, if it has claimed it; `before` is the epoch

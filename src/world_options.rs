@@ -2,8 +2,8 @@
 //!
 //! INVARIANT: a resumed run has the hosts, the secrets, the servers and the provider of models that
 //! it began with or was granted since, and those that are given in addition.
-//! It grants nothing; `launch.rs` and `session/widening.rs` do.
-//! Read next: `reach.rs`, `session.rs`.
+//! It grants nothing; `launch.rs` and `owned_run/widening.rs` do.
+//! Read next: `reach.rs`, `owned_run.rs`.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -36,6 +36,7 @@ use crate::configuration::servers::{self, ServerChoice};
 use crate::configuration::{Choice, Configuration};
 use crate::error::CommandError;
 use crate::imported::Terms;
+use crate::journal::Journal;
 use crate::native::NativeArgument;
 use crate::policy;
 use crate::repl::screen::Screen;
@@ -63,7 +64,7 @@ pub(crate) struct WorldOptions {
     /// Answers and approvals that are given ahead.
     pub(crate) prepared: Prepared,
     /// The journal that the tools are kept out of.
-    pub(crate) journal: Option<PathBuf>,
+    pub(crate) journal: Option<Journal>,
     /// The run of that journal which goes on.
     pub(crate) run: Option<RunId>,
     /// The port at which this process takes webhooks in for all runs of that journal.
@@ -369,9 +370,9 @@ impl WorldArguments {
 impl WorldOptions {
     /// The options of a world whose tools are kept out of a journal.
     #[must_use]
-    pub(crate) fn beside(self, journal: &Path) -> Self {
+    pub(crate) fn beside(self, journal: &Journal) -> Self {
         Self {
-            journal: Some(journal.to_owned()),
+            journal: Some(journal.clone()),
             ..self
         }
     }
@@ -411,7 +412,7 @@ impl WorldOptions {
         });
         let told = Environment::new(told.collect::<Vec<_>>());
         let opened = Workspace::open(workspace).and_then(|opened| match &self.journal {
-            Some(journal) => opened.keep_out_of(journal),
+            Some(journal) => opened.keep_out_of(journal.path()),
             None => Ok(opened),
         });
         let opened = opened.map_err(|error| {
@@ -466,7 +467,7 @@ impl WorldOptions {
 
     /// How the run speaks with workers that take webhooks in.
     fn worker_link(&self) -> Option<WorkerLink> {
-        let replies = WayBack::of(self.journal.as_deref()?, self.run.clone()?);
+        let replies = WayBack::of(self.journal.as_ref()?, self.run.clone()?);
         Some(WorkerLink {
             replies: Arc::new(replies),
             port: self.webhooks,

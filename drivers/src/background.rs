@@ -10,6 +10,9 @@ use std::net::SocketAddr;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
+/// The maximum number of threads that may wait, as for the journal.
+const BLOCKING_MAX: usize = 8;
+
 /// A server that ends when it is dropped; its clients learn it by their broken connections.
 pub(crate) struct BackgroundServer {
     address: SocketAddr,
@@ -17,17 +20,21 @@ pub(crate) struct BackgroundServer {
 }
 
 impl BackgroundServer {
-    /// Listens at an address, and serves with what `serve` returns. The builder has the names and
-    /// numbers of its threads.
+    /// Listens at an address, and serves with what `serve` returns, on threads of this name.
     ///
     /// # Errors
     /// If the address cannot be used, or the system gives no thread.
     pub(crate) fn begin<F: Future<Output = ()> + Send + 'static>(
         address: SocketAddr,
-        threads: &mut Builder,
+        threads_name: &str,
         serve: impl FnOnce(TcpListener) -> F,
     ) -> io::Result<Self> {
-        let runtime = threads.worker_threads(1).enable_all().build()?;
+        let mut threads = Builder::new_multi_thread();
+        threads
+            .worker_threads(1)
+            .max_blocking_threads(BLOCKING_MAX)
+            .enable_all();
+        let runtime = threads.thread_name(threads_name).build()?;
         let listener = runtime.block_on(TcpListener::bind(address))?;
         let address = listener.local_addr()?;
         runtime.spawn(serve(listener));

@@ -61,7 +61,7 @@ pub fn program() -> PathBuf {
 }
 
 /// A program to be started.
-pub(crate) struct Errand<'a> {
+pub(crate) struct GuardedCommand<'a> {
     pub(crate) words: &'a [String],
     pub(crate) directory: &'a Path,
     /// All variables that it gets; without it those of this process.
@@ -122,15 +122,15 @@ impl Guarded {
     ///
     /// # Errors
     /// If the guard cannot be started.
-    pub(crate) fn start(executable: &Path, errand: Errand<'_>) -> io::Result<Self> {
+    pub(crate) fn start(executable: &Path, guarded: GuardedCommand<'_>) -> io::Result<Self> {
         let (ours, theirs) = Socket::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(executable);
         #[expect(clippy::disallowed_methods, reason = "it tells whether the guard's starter has died")]
         let own = std::process::id();
         command.arg0("duet").args([WORD, &own.to_string()]);
-        command.current_dir(errand.directory);
-        if let Some(environment) = errand.environment {
+        command.current_dir(guarded.directory);
+        if let Some(environment) = guarded.environment {
             command.env_clear().envs(environment);
         }
         command
@@ -138,16 +138,16 @@ impl Guarded {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
-        let (input, pipe) = match errand.input {
+        let (input, pipe) = match guarded.input {
             Input::Nothing => (None, None),
             Input::Bytes(bytes) => (Some(bytes), None),
             Input::Pipe(pipe) => (None, Some(pipe)),
         };
-        send_first(&ours, errand.scope, pipe)?;
+        send_first(&ours, guarded.scope, pipe)?;
         Ok(Self {
             line: Some(UnixStream::from_std(ours)?),
             guard: command.spawn()?,
-            order: order(errand.words, input),
+            order: order(guarded.words, input),
             report: Vec::new(),
         })
     }
@@ -259,7 +259,7 @@ fn order(words: &[String], input: Option<&[u8]>) -> Vec<u8> {
     order
 }
 
-/// Reads a report; `None` if it is none.
+/// Reads a report; `None` if the text is malformed.
 fn read_report(report: &str) -> Option<Result<End, NotRun>> {
     let (word, rest) = report.split_once(' ')?;
     let number = || rest.parse().ok();

@@ -40,11 +40,11 @@ pub enum Work {
     /// The end of the request with this id.
     Cancel(Json),
     /// A command, whose end makes the reply.
-    Command(Box<Errand>),
+    Command(Box<CommandRequest>),
 }
 
-/// A command that a request asks for.
-pub struct Errand {
+/// A request for a command.
+pub struct CommandRequest {
     /// The id of the request.
     pub id: Json,
     /// The work.
@@ -55,7 +55,7 @@ pub struct Errand {
     pub finish: Box<dyn FnOnce(&Done) -> Json + Send>,
 }
 
-/// The work of an errand.
+/// The work of a request.
 pub enum Job {
     /// It runs the command of these words, without the name of the program.
     Command(Vec<String>),
@@ -67,7 +67,7 @@ pub enum Job {
 pub type Header<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// What a message over HTTP asks for.
-pub struct Posted {
+pub struct HttpWork {
     /// The work.
     pub work: Work,
     /// The status of HTTP with which a reply that is known leaves.
@@ -80,7 +80,7 @@ pub trait Protocol: Send + Sync + 'static {
     fn hear(&self, message: &[u8]) -> Work;
 
     /// Takes a message that came over HTTP, whose headers may repeat parts of it.
-    fn hear_posted(&self, header: Header<'_>, message: &[u8]) -> Posted;
+    fn hear_http(&self, header: Header<'_>, message: &[u8]) -> HttpWork;
 }
 
 /// Finds the id of a message that is no JSON.
@@ -131,7 +131,7 @@ impl Host {
                         Work::Nothing => {}
                         Work::Reply(reply) => say(&reply)?,
                         Work::Cancel(id) => commands.cancel(&id),
-                        Work::Command(errand) => commands.start(*errand),
+                        Work::Command(request) => commands.start(*request),
                     },
                 },
                 reply = commands.next(), if !commands.is_empty() => {

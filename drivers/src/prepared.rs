@@ -69,7 +69,8 @@ impl Prepared {
     }
 }
 
-fn covers(pattern: &str, name: &str) -> bool {
+/// Says whether a name is that of a pattern, at whose end a `*` stands for any rest.
+pub fn covers(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
         None => name == pattern,

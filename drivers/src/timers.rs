@@ -121,8 +121,7 @@ impl Timers {
         self.deadlines.len()
     }
 
-    /// Returns how long whoever waits for an input may wait before a timer has to be looked at;
-    /// `None` if there is no timer.
+    /// Returns the time until the next timer may run out; `None` if there is no timer.
     pub(crate) fn wait(&self, now: Moment) -> Option<Duration> {
         let (&(at_ms, _), _) = self.by_deadline.first_key_value()?;
         let by_clock = Duration::from_millis(at_ms.saturating_sub(now.clock_ms));

@@ -594,7 +594,7 @@ mod lazy_input;
 pub mod scripts;
 mod servers;
 mod settings;
-mod visitors;
+mod incoming;
 
 #[cfg(test)]
 mod tests;

@@ -114,8 +114,8 @@ pub struct Ready {
 
 impl Ready {
     /// Joins branches whose moments have come, by their moments, with those that have letters, to
-    /// at most `max`. Half of the places are for letters if there are so many, so that an answer
-    /// never waits until no moment is overdue.
+    /// at most `max`. Letters may take half of the places, so that an answer never waits until no
+    /// moment is overdue.
     #[must_use]
     pub fn join(mut due: Vec<Self>, written: Vec<Self>, max: usize) -> Vec<Self> {
         let kept = written.len().min(max / 2);

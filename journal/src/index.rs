@@ -29,7 +29,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Row, params};
 
-use self::line::{EntryKey, Line, Stretch};
+use self::line::{EntryKey, Line, Segment};
 use crate::identity::{BranchName, RecordHash, RunId, Sequence};
 use crate::store::sqlite::{failed, seal};
 use crate::store::{Store, StoreError};
@@ -90,7 +90,7 @@ pub type EntryPosition = (Sequence, u64);
 pub struct Coverage {
     run: RunId,
     /// The stretches that lead to the newest turn covered, newest first.
-    path: Vec<Stretch>,
+    path: Vec<Segment>,
     newest: Option<(Sequence, RecordHash)>,
 }
 

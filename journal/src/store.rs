@@ -240,8 +240,8 @@ pub trait Store: Send {
 
     /// Lists at most `max` branches that can go on at a moment, in milliseconds since 1970, and
     /// whose runs no living process owns; those with the earliest moments first, then those with
-    /// letters, which have half of the places if there are so many. The cost grows with the number
-    /// of branches that are due, not with those that wait.
+    /// letters, which may take half of the places. The cost grows with the number of branches that
+    /// are due, not with those that wait.
     ///
     /// # Errors
     /// A failure of the medium.

@@ -190,7 +190,7 @@ impl PackedWriter {
     }
 
     /// Writes an integer of up to 128 bits.
-    pub fn wide_integer(&mut self, number: i128) {
+    pub(crate) fn wide_integer(&mut self, number: i128) {
         self.begin();
         put_large(&mut self.bytes, number);
     }

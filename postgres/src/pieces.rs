@@ -40,7 +40,7 @@ impl Rows {
 
 /// What has become of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum CommitFate {
     Done,
     /// It has not happened: something about one of the group.
     Refused,
@@ -49,7 +49,7 @@ pub(crate) enum Fate {
 }
 
 impl Piece for Rows {
-    type Answer = Fate;
+    type Answer = CommitFate;
 
     fn fits(&self, other: &Self) -> bool {
         self.length_bytes + other.length_bytes <= BYTES_MAX && self.runs.is_disjoint(&other.runs)

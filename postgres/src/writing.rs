@@ -13,7 +13,7 @@ use duet_journal::{BlobHash, BranchName, Epoch, RecordHash, Removal, RunId, Stor
 use crate::PostgresStore;
 use crate::failure::Failure;
 use crate::gathering::Part;
-use crate::pieces::{Fate, Rows};
+use crate::pieces::{CommitFate, Rows};
 use crate::plan::{Known, Plan, Step, Targets};
 use crate::row::{RecordRow, RunRow, column, note_seal};
 use crate::value::Value;
@@ -94,19 +94,21 @@ impl PostgresStore {
     fn send(&mut self, plan: &Plan<'_>) -> Result<Verdict, StoreError> {
         let mut group = match self.commits.join(plan.rows()?) {
             Part::Lead(group) => group,
-            Part::Follow(Some(Fate::Done)) => return Ok(Verdict::Done),
-            Part::Follow(Some(Fate::Unclear) | None) => return Ok(Verdict::Unclear),
-            Part::Follow(Some(Fate::Refused)) => return self.send_alone(plan),
+            Part::Follow(Some(CommitFate::Done)) => return Ok(Verdict::Done),
+            Part::Follow(Some(CommitFate::Unclear) | None) => return Ok(Verdict::Unclear),
+            Part::Follow(Some(CommitFate::Refused)) => return self.send_alone(plan),
         };
         let is_alone = group.is_alone();
         let sent = self.ask_to_append(group.take().map_or_else(Vec::new, Rows::into_values));
         let fate = match &sent {
-            Ok(Verdict::Done) => Fate::Done,
-            Ok(Verdict::Unclear) => Fate::Unclear,
-            Ok(Verdict::Stale | Verdict::HasSome | Verdict::LacksBlob | Verdict::LacksLetter) | Err(_) => Fate::Refused,
+            Ok(Verdict::Done) => CommitFate::Done,
+            Ok(Verdict::Unclear) => CommitFate::Unclear,
+            Ok(Verdict::Stale | Verdict::HasSome | Verdict::LacksBlob | Verdict::LacksLetter) | Err(_) => {
+                CommitFate::Refused
+            }
         };
         group.tell(&fate);
-        if fate == Fate::Refused && !is_alone {
+        if fate == CommitFate::Refused && !is_alone {
             return self.send_alone(plan);
         }
         sent

@@ -110,7 +110,7 @@ impl From<WorldError> for Difference {
 
 /// How much a course has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
+pub(crate) struct Counts {
     /// Operations.
     pub(crate) operations: u64,
     /// Turns that were taken and became durable.
@@ -151,7 +151,7 @@ pub(crate) struct Tally {
     pub(crate) in_flight: u64,
 }
 
-impl Tally {
+impl Counts {
     /// Adds what another course has seen.
     pub(crate) fn add(&mut self, other: Self) {
         self.operations += other.operations;
@@ -176,7 +176,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             operations,
@@ -256,7 +256,7 @@ pub(crate) struct Course {
     moves: BTreeMap<BranchName, Moves>,
     world: World,
     acknowledged: Option<Tip>,
-    pub(crate) tally: Tally,
+    pub(crate) counts: Counts,
 }
 
 /// A handler that goes on for long fails, and so does a program that keeps much.
@@ -321,7 +321,7 @@ impl Course {
             branch,
             world: World::new(setting.world),
             acknowledged: None,
-            tally: Tally::default(),
+            counts: Counts::default(),
         };
         course.step(TURNS_TO_BEGIN)?;
         course.settle()?;
@@ -333,7 +333,7 @@ impl Course {
     /// # Errors
     /// [`Difference`].
     pub(crate) fn perform(&mut self, operation: &Operation) -> Outcome {
-        self.tally.operations += 1;
+        self.counts.operations += 1;
         self.act(operation)?;
         self.settle()?;
         self.compare()
@@ -424,11 +424,11 @@ impl Course {
         let (taken, failed) = self.run.unflushed().map_or((0, 0), |append| count(append.records));
         match self.run.flush(&mut *self.store) {
             Ok(effects) => {
-                self.tally.turns += taken;
-                self.tally.failed_turns += failed;
+                self.counts.turns += taken;
+                self.counts.failed_turns += failed;
                 self.acknowledged = self.run.head();
                 self.require_head()?;
-                self.tally.recalled += self.run.take_recalled().len() as u64;
+                self.counts.recalled += self.run.take_recalled().len() as u64;
                 self.world.perform(effects, &self.recovery)?;
                 Ok(())
             }
@@ -439,7 +439,7 @@ impl Course {
 
     /// Stops the machine, starts it again and opens the run.
     fn crash(&mut self, loss: Loss, opening: Opening) -> Outcome {
-        self.tally.crashes += 1;
+        self.counts.crashes += 1;
         let unacknowledged = self.run.head();
         self.store.crash(loss)?;
         let found = self.stored_head()?;
@@ -490,7 +490,7 @@ impl Course {
             Err(RunError::Store(StoreError::Io { .. })) => return self.crash(Loss::Nothing, WHOLE),
             Err(error) => return Err(error.into()),
         }
-        self.tally.reopened += 1;
+        self.counts.reopened += 1;
         self.settle()
     }
 
@@ -517,7 +517,7 @@ impl Course {
     fn compare(&mut self) -> Outcome {
         let state = self.run.state();
         let parked = state.actors.values().any(|actor| !actor.fibers.is_empty());
-        self.tally.in_flight += u64::from(!state.queue.is_empty() || !state.requests.is_empty() || parked);
+        self.counts.in_flight += u64::from(!state.queue.is_empty() || !state.requests.is_empty() || parked);
         let living = parts(&self.run, &self.cast.live)?;
         for from in [Snapshots::Use, Snapshots::Ignore] {
             self.compare_with(from, &self.cast.replayed, &living)?;

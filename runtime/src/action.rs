@@ -132,13 +132,13 @@ pub struct SpecialClaims {
 impl Claims {
     /// Adds a used resource.
     #[inline]
-    pub fn using(mut self, resource: Resource) -> Self {
+    pub(crate) fn using(mut self, resource: Resource) -> Self {
         self.uses.push(resource);
         self
     }
 
     /// Adds the resources that the attempts use and make.
-    pub fn attempting(mut self, attempts: &[Action]) -> Self {
+    pub(crate) fn attempting(mut self, attempts: &[Action]) -> Self {
         for attempt in attempts.iter().map(Action::claims) {
             self.makes.extend(attempt.makes);
             self.uses.extend(attempt.uses);
@@ -161,13 +161,13 @@ impl Claims {
     }
 
     /// Adds the capability value used, and the authority that it must have.
-    pub fn going_through(mut self, capability: CapabilityId, authority: Authority) -> Self {
+    pub(crate) fn going_through(mut self, capability: CapabilityId, authority: Authority) -> Self {
         self.special().through = Some((capability, authority));
         self
     }
 
     /// Adds a capability that the action makes, with its authority.
-    pub fn conveying(mut self, capability: CapabilityId, authority: Authority) -> Self {
+    pub(crate) fn conveying(mut self, capability: CapabilityId, authority: Authority) -> Self {
         self.special().conveys = Some((capability, authority));
         self
     }

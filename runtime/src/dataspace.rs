@@ -230,7 +230,7 @@ impl Dataspace {
 ///
 /// # Errors
 /// [`PackedError`] if the pattern is too deep or too large.
-pub fn observe_fact(to: ObserverRef, pattern: &PackedPattern) -> Result<Fact, PackedError> {
+pub(crate) fn observe_fact(to: ObserverRef, pattern: &PackedPattern) -> Result<Fact, PackedError> {
     Fact::write(|out| {
         out.record("Observe", |out| {
             out.packed(pattern.view());

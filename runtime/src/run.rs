@@ -49,7 +49,7 @@ use duet_journal::{
 use crate::action::exit::MAIN;
 use crate::driver::{Drivers, Effect, EffectKind, Input};
 use crate::model::codec::Codec;
-use crate::model::identity::{ActorId, Namer, RequestId};
+use crate::model::identity::{ActorId, Namer};
 use crate::record::key::Ledger;
 use crate::record::{Genesis, TurnRecord};
 use crate::run::actor_cache::ActorCache;
@@ -434,11 +434,6 @@ impl Run {
     /// Returns the epoch of the claim under which the run writes.
     pub fn epoch(&self) -> Epoch {
         self.epoch
-    }
-
-    /// Returns the name of a request, as the fact that shows it has it.
-    pub fn request_name(&self, request: RequestId) -> String {
-        self.names.name("request", request.0)
     }
 
     /// Makes all turns durable and performs the effects that waited.

@@ -175,7 +175,7 @@ impl Codec for RunState {
 
 impl RunState {
     /// Says whether there is a constraint or a token, which may judge paths.
-    pub fn judges_places(&self) -> bool {
+    pub(crate) fn judges_places(&self) -> bool {
         [CONSTRAINTS, TOKENS]
             .iter()
             .any(|prefix| self.entries.under(prefix).next().is_some())
@@ -315,18 +315,18 @@ impl RunState {
     }
 
     /// Returns a living actor, to change it.
-    pub fn actor_mut(&mut self, actor: ActorId) -> Option<&mut Actor> {
+    pub(crate) fn actor_mut(&mut self, actor: ActorId) -> Option<&mut Actor> {
         self.actors.get_mut(&actor)
     }
 
     /// Says whether the observer's actor still has it.
-    pub fn has_observer(&self, to: ObserverRef) -> bool {
+    fn has_observer(&self, to: ObserverRef) -> bool {
         self.actor(to.actor)
             .is_some_and(|actor| actor.observers.contains_key(&to.observer))
     }
 
     /// Says why `actor` cannot retract `handle`; `None` if it can.
-    pub fn why_not_retract(&self, actor: ActorId, handle: Handle) -> Option<Ignored> {
+    pub(crate) fn why_not_retract(&self, actor: ActorId, handle: Handle) -> Option<Ignored> {
         match self.held.get(&handle) {
             None => Some(Ignored::Unknown {}),
             Some(held) if held.actor != actor => Some(Ignored::Foreign {}),

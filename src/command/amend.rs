@@ -20,11 +20,11 @@ use crate::doors;
 use crate::editing::edit;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place};
+use crate::owned_run;
 use crate::query::read_told;
 use crate::records::turns;
 use crate::render::{self, SourceTexts};
 use crate::saying::{Way, say};
-use crate::session;
 use crate::value_text::shown;
 use crate::verb::project::Project;
 use crate::world_options::{GoOnArguments, WorldArguments, WorldOptions};
@@ -163,11 +163,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     project.stage()?.message(begins);
     tell_left_behind(&*store, &place, turn, &address, project)?;
     let place = project.journal().resolve(&*store, Some(&address))?;
-    let mut session = project.resume(&place, &mut *store, options, "amend")?;
-    session.leave_when_interrupted();
-    session.take_in_time(input)?;
+    let mut owned = project.resume(&place, &mut *store, options, "amend")?;
+    owned.leave_when_interrupted();
+    owned.take_in_time(input)?;
     project.set_current(&place);
-    let code = session.drive(&mut *store, true, project.stage()?)?;
+    let code = owned.drive(&mut *store, true, project.stage()?)?;
     let has_failed = code == ExitCode::OK && tell_failed(&*store, before, &address, project)?;
     Ok(if has_failed { ExitCode::FAILED } else { code }.into())
 }
@@ -221,7 +221,7 @@ fn tell_failed(
     if failed.is_empty() {
         return Ok(false);
     }
-    let run = session::restore(store, &place)?;
+    let run = owned_run::restore(store, &place)?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let terminal = project.stage()?;
     for (at, failure) in failed {

@@ -7,9 +7,9 @@ use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
 use crate::mail::{Delivery, MailArguments};
+use crate::owned_run::{self, OwnedRun, is_approval};
+use crate::owned_run::serve::OwnerRequest;
 use crate::saying::{Way, say};
-use crate::session::serve::Wish;
-use crate::session::{self, Session, is_approval};
 use crate::verb::project::Project;
 use crate::world_options::{GoOnArguments, WorldArguments};
 
@@ -91,49 +91,49 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         None if project.recipient(&mut *store, &place).is_elsewhere(request.mail)? => oldest(&*store, &place)?,
         _ => None,
     };
-    let wish = Wish::Answer {
+    let owner_request = OwnerRequest::Answer {
         named: named.map(str::to_owned).or(read),
         text: text.clone(),
         fails: request.fail.clone(),
     };
-    let delivery = project.send(&mut *store, &place, &wish, request.mail)?;
+    let delivery = project.send(&mut *store, &place, &owner_request, request.mail)?;
     if !matches!(delivery, Delivery::ToNobody) {
         tell_handed_over(project, request, &name, &delivery)?;
         return Ok(ExitCode::OK.into());
     }
-    let mut session = project.resume(&place, &mut *store, options, "answer")?;
-    session.tell_unshown(&*store, project.stage()?)?;
-    let meant = session.question(named).map(|(question, _)| question);
-    session.catch_up(&mut *store)?;
+    let mut owned = project.resume(&place, &mut *store, options, "answer")?;
+    owned.tell_unshown(&*store, project.stage()?)?;
+    let meant = owned.question(named).map(|(question, _)| question);
+    owned.catch_up(&mut *store)?;
     // Another question may have taken the place of the one that the person has read.
     let question = match meant {
-        Some(meant) => session.open_questions().into_iter().find(|(open, _)| *open == meant),
-        None => session.question(named),
+        Some(meant) => owned.open_questions().into_iter().find(|(open, _)| *open == meant),
+        None => owned.question(named),
     };
     if meant.is_some() && question.is_none() {
         let late = format!("{name} takes no answer any more: the time for it has run out");
         project.stage()?.message(late);
-        let code = session.drive(&mut *store, true, project.stage()?)?;
+        let code = owned.drive(&mut *store, true, project.stage()?)?;
         let code = if code == ExitCode::OK { ExitCode::FAILED } else { code };
         return Ok(code.into());
     }
-    if let Some(code) = session.exit() {
+    if let Some(code) = owned.exit() {
         project.stage()?.message(ended(&place, code));
         return Ok(ExitCode::FAILED.into());
     }
     match question {
-        None => return Err(no_question(&name, named, &session)),
+        None => return Err(no_question(&name, named, &owned)),
         Some((question, prompt)) => match &request.fail {
-            Some(kind) => session.fail_question(question, kind, text)?,
-            None => session.answer(question, &prompt, text)?,
+            Some(kind) => owned.fail_question(question, kind, text)?,
+            None => owned.answer(question, &prompt, text)?,
         },
     }
-    session.tell_code(project.stage()?);
+    owned.tell_code(project.stage()?);
     if request.again {
-        session.call_again();
+        owned.call_again();
     }
     project.set_current(&place);
-    Ok(session.drive(&mut *store, true, project.stage()?)?.into())
+    Ok(owned.drive(&mut *store, true, project.stage()?)?.into())
 }
 
 /// Says that somebody else has the answer, or will have it.
@@ -161,17 +161,17 @@ fn tell_handed_over(
 /// The number of the oldest open question that is durable: the one that the person has read, if the
 /// owner asks another one when the answer comes.
 fn oldest(store: &dyn Store, place: &Place) -> Result<Option<String>, CommandError> {
-    let run = session::restore(store, place)?;
+    let run = owned_run::restore(store, place)?;
     let mut open = run.questions().into_iter();
     let question = open.find(|(request, _)| !is_approval(run.state(), *request));
     Ok(question.map(|(request, _)| request.0.to_string()))
 }
 
 /// The error that no question, or not the named one, is open.
-fn no_question(run: &str, named: Option<&str>, session: &Session) -> CommandError {
-    let at = session.head();
-    let mut open = session.open_questions().into_iter();
-    if let (None, Some((request, _))) = (named, open.find(|(request, _)| session.is_approval(*request))) {
+fn no_question(run: &str, named: Option<&str>, owned: &OwnedRun) -> CommandError {
+    let at = owned.head();
+    let mut open = owned.open_questions().into_iter();
+    if let (None, Some((request, _))) = (named, open.find(|(request, _)| owned.is_approval(*request))) {
         let number = request.0;
         let answer = |text: &str| Way::at("answer", run).with(format!("{number} {text}"));
         return CommandError::problem(format!("{run} waits for an approval, which has to be named"))

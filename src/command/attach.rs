@@ -10,7 +10,7 @@ use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::following::Following;
 use crate::journal::Journal;
-use crate::session::serve::Wish;
+use crate::owned_run::serve::OwnerRequest;
 use crate::standing::{Rest, Standing, Standings};
 use crate::terminal::Terminal;
 use crate::turn;
@@ -50,12 +50,12 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             turn::show_printed(record, terminal)?;
         }
         for text in typed.try_iter() {
-            let wish = Wish::Answer {
+            let owner_request = OwnerRequest::Answer {
                 named: None,
                 text,
                 fails: None,
             };
-            match doors::hand_over((&store, journal), &place, &wish.encode()) {
+            match doors::hand_over(&store, journal, &place, &owner_request.encode()) {
                 Ok(_) => {}
                 Err(refused) => terminal.message(refused.first_line()),
             }

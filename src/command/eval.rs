@@ -14,13 +14,13 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
 use crate::mail::MailArguments;
 use crate::native::NativeArgument;
+use crate::owned_run::serve::OwnerRequest;
+use crate::owned_run::tell::tell;
 use crate::render::{self, SourceTexts};
 use crate::saying::{Way, say};
-use crate::session::serve::Wish;
-use crate::session::tell::tell;
 use crate::verb::project::Project;
 use crate::verb::view::{Driven, Told, View};
-use crate::{session, turn, value_text};
+use crate::{owned_run, turn, value_text};
 
 /// Evaluates an expression at a turn, without a trace.
 ///
@@ -78,7 +78,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return tell(
             project,
             &request.address,
-            Wish::Evaluate { text },
+            OwnerRequest::Evaluate { text },
             MailArguments::default(),
         )
         .map(Report::Acted);
@@ -111,7 +111,7 @@ impl Report {
 
 /// Evaluates the expression where nobody sees it.
 fn evaluate(store: &dyn Store, place: &Place, text: &str) -> Result<Report, CommandError> {
-    let mut run = session::restore(store, place)?;
+    let mut run = owned_run::restore(store, place)?;
     if run.state().exit.is_some() {
         let over = CommandError::problem(format!("the run is over at {}", place.address(place.at())));
         return Err(match place.at().number().saturating_sub(1) {
@@ -125,7 +125,7 @@ fn evaluate(store: &dyn Store, place: &Place, text: &str) -> Result<Report, Comm
     run.programs_mut::<SchemePrograms>().observe();
     let since = run.state().counters.clone();
     run.hold_still(&since);
-    let older = session::newest_evaluation(run.state());
+    let older = owned_run::newest_evaluation(run.state());
     run.deliver(Input::Evaluate {
         text: text.to_owned(),
         sources: Vec::new(),
@@ -155,7 +155,7 @@ fn evaluate(store: &dyn Store, place: &Place, text: &str) -> Result<Report, Comm
                 | EffectKind::Peer { .. } => {}
             }
         }
-        let is_over = session::newest_evaluation(run.state()) <= older;
+        let is_over = owned_run::newest_evaluation(run.state()) <= older;
         if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?
             && let (true, Outcome::Failed { failure }) = (is_over, turn.outcome)
         {

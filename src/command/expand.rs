@@ -12,8 +12,8 @@ use duet_runtime::scheme::host;
 
 use crate::error::{CommandError, ExitCode};
 use crate::launch::{Launch, Program};
+use crate::owned_run;
 use crate::render::{self, SourceTexts};
-use crate::session;
 use crate::terminal::Terminal;
 
 /// Shows a program after macro expansion.
@@ -39,9 +39,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 /// Expands a program: the libraries that it needs, then itself.
 pub(super) fn units(program: &Path, code: &CodeSpace, terminal: &Terminal) -> Result<Vec<Arc<Unit>>, CommandError> {
     let launch = Launch::read(Program::at(program), None, Vec::new())?;
-    let mut expander = Expander::new(code.signatures(), session::default_libraries())
+    let mut expander = Expander::new(code.signatures(), owned_run::default_libraries())
         .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
-    let mut libraries = session::libraries(&launch.path);
+    let mut libraries = owned_run::libraries(&launch.path);
     let name = launch.path.display().to_string();
     let expansion = expander
         .expand_program(&name, &launch.text, &mut libraries)

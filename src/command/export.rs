@@ -17,9 +17,9 @@ use crate::error::CommandError;
 use crate::export_file;
 use crate::journal::{Journal, Place, owner, read_address};
 use crate::marks::{self, Marked};
+use crate::owned_run::compiled;
 use crate::records::{Records, hash_at, turns};
 use crate::redact::Secrets;
-use crate::session::compiled;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 

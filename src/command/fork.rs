@@ -12,8 +12,8 @@ use serde_json::{Value as Json, json};
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal;
+use crate::owned_run::serve::OwnerRequest;
 use crate::saying::{Speaker, Way, say};
-use crate::session::serve::Wish;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 use crate::world_options::GoOnArguments;
@@ -92,11 +92,15 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         );
     }
     let branches: Vec<BranchName> = branches.into_iter().collect();
-    let wish = Wish::Fork {
+    let owner_request = OwnerRequest::Fork {
         turn: place.at().number(),
         branches: branches.iter().map(BranchName::to_string).collect(),
     };
-    if project.recipient(&mut *store, &place).ask_owner(&wish)?.is_none() {
+    if project
+        .recipient(&mut *store, &place)
+        .ask_owner(&owner_request)?
+        .is_none()
+    {
         let owner = doors::successor(&*store, &place.run, "fork")?;
         heads::fork(
             &mut *store,

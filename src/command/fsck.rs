@@ -14,7 +14,7 @@ use crate::changes;
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place, name, owner, what_is_lost};
-use crate::session::{self, ProofError};
+use crate::owned_run::{self, ProofError};
 use crate::terminal::Terminal;
 
 /// Checks the journal, and repairs damaged branches.
@@ -225,7 +225,7 @@ impl Check<'_> {
                 head,
                 turn: None,
             };
-            let proved = session::prove(store, &place, None);
+            let proved = owned_run::prove(store, &place, None);
             let is_others = proved.as_ref().is_err_and(is_of_another_version);
             let proved = proved.map_err(|error| match error {
                 ProofError::Program(error) => error.first_line(),

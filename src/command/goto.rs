@@ -17,11 +17,11 @@ use serde_json::{Value as Json, json};
 
 use crate::doors;
 use crate::error::CommandError;
-use crate::journal::{self, Journal, Place};
+use crate::journal::{self, Journal, OpenJournal, Place};
 use crate::moves::{self, Move, MoveKind};
+use crate::owned_run;
 use crate::records::{called_tools, hash_at};
 use crate::saying::{Saying, Speaker, Way, say};
-use crate::session;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 use crate::world_options::WorldOptions;
@@ -79,21 +79,21 @@ pub(crate) struct Report {
     was_stopped: bool,
     /// The files that were put back, or would be.
     files: Option<Files>,
-    way: Went,
+    way: HeadChange,
 }
 
 /// The way of a head.
-enum Went {
+enum HeadChange {
     /// It was only asked which files would change.
     Nowhere,
     /// It was there already.
     Already,
     Forward,
-    Back(Left),
+    Back(LeftBehind),
 }
 
 /// What a head leaves behind that goes back.
-struct Left {
+struct LeftBehind {
     /// The branch that keeps the turns.
     kept: String,
     /// The effects of those turns.
@@ -112,7 +112,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if was_stopped {
         place.head = store.head(&place.run, &place.branch)?.unwrap_or(place.head);
     }
-    let gone = go((&mut *store, journal), (&place, marked), request);
+    let gone = go(journal.opened(&mut *store), (&place, marked), request);
     let mut report = gone.map_err(|error| {
         if was_stopped {
             error.advise(stopped(&place.name()))
@@ -121,14 +121,14 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         }
     })?;
     report.was_stopped = was_stopped;
-    if !matches!(report.way, Went::Nowhere) {
+    if !matches!(report.way, HeadChange::Nowhere) {
         project.set_current(&place);
     }
     Ok(report)
 }
 
 fn go(
-    (store, journal): (&mut dyn Store, &Journal),
+    OpenJournal { store, journal }: OpenJournal<'_>,
     (place, marked): (&Place, Option<(BranchName, RecordHash)>),
     request: &Request,
 ) -> Result<Report, CommandError> {
@@ -154,7 +154,7 @@ fn go(
         at: turn,
         was_stopped: false,
         files: None,
-        way: Went::Nowhere,
+        way: HeadChange::Nowhere,
     };
     if let Some(plan) = plan.transpose()? {
         if !request.dry_run {
@@ -171,7 +171,7 @@ fn go(
     }
     report.way = match (ahead, turn == place.head.sequence) {
         (Some((_, hash)), _) => forward(store, place, hash)?,
-        (None, true) => Went::Already,
+        (None, true) => HeadChange::Already,
         (None, false) => back(store, place, turn)?,
     };
     let moved = store.head(&place.run, &place.branch)?;
@@ -219,13 +219,13 @@ fn aim(
     Ok((place, Some((there.branch, hash))))
 }
 
-fn back(store: &mut dyn Store, place: &Place, turn: Sequence) -> Result<Went, CommandError> {
+fn back(store: &mut dyn Store, place: &Place, turn: Sequence) -> Result<HeadChange, CommandError> {
     let effects = outside_effects(store, place, turn)?;
     let kept = keep(store, place)?;
     let owner = doors::successor(store, &place.run, "goto")?;
     move_head(store, BranchClaim::new(&place.run, &place.branch, &owner), turn, None)?;
     let kept = journal::name(&place.run, &kept);
-    Ok(Went::Back(Left { kept, effects }))
+    Ok(HeadChange::Back(LeftBehind { kept, effects }))
 }
 
 /// Makes sure that a branch other than this one leads to its head, and returns it.
@@ -292,7 +292,7 @@ fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName
     found.pop().ok_or_else(|| journal::beyond(place, turn))
 }
 
-fn forward(store: &mut dyn Store, place: &Place, to: RecordHash) -> Result<Went, CommandError> {
+fn forward(store: &mut dyn Store, place: &Place, to: RecordHash) -> Result<HeadChange, CommandError> {
     let epoch = store.claim(&place.run, &doors::successor(store, &place.run, "goto")?)?;
     store.set_head(&HeadMove {
         run: &place.run,
@@ -301,17 +301,17 @@ fn forward(store: &mut dyn Store, place: &Place, to: RecordHash) -> Result<Went,
         expected_head: Some(place.head.hash),
         to,
     })?;
-    Ok(Went::Forward)
+    Ok(HeadChange::Forward)
 }
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
         let files = self.files.as_ref().map(Files::json);
         let (way, left) = match &self.way {
-            Went::Nowhere => return files.unwrap_or_default(),
-            Went::Already => ("already", None),
-            Went::Forward => ("forward", None),
-            Went::Back(left) => ("back", Some(left)),
+            HeadChange::Nowhere => return files.unwrap_or_default(),
+            HeadChange::Already => ("already", None),
+            HeadChange::Forward => ("forward", None),
+            HeadChange::Back(left) => ("back", Some(left)),
         };
         json!({
             "branch": self.name,
@@ -333,17 +333,17 @@ impl Report {
             told = told.say(stopped(name));
         }
         if let Some(files) = &self.files {
-            if let Went::Nowhere = self.way {
+            if let HeadChange::Nowhere = self.way {
                 return Told::data(files.lines());
             }
             told = told.say(files.restored());
         }
         let moved = format!("{name} is at turn {at}; it was at turn {before}");
         match &self.way {
-            Went::Nowhere => told,
-            Went::Already => told.say(format!("{name} is at turn {at} already")),
-            Went::Forward => told.say(moved).say(self.advice(view, "back")),
-            Went::Back(left) => {
+            HeadChange::Nowhere => told,
+            HeadChange::Already => told.say(format!("{name} is at turn {at} already")),
+            HeadChange::Forward => told.say(moved).say(self.advice(view, "back")),
+            HeadChange::Back(left) => {
                 let kept = format!("the turns after {at} are kept as {}; ", left.kept).into();
                 let kept = Saying::joined([kept, self.advice(view, "back to them")]);
                 left.tell(told.say(moved).say(kept), self)
@@ -366,7 +366,7 @@ impl Report {
     }
 }
 
-impl Left {
+impl LeftBehind {
     /// Says which effects stay.
     fn tell(&self, mut told: Told, report: &Report) -> Told {
         if self.effects.is_files && report.files.is_none() {
@@ -396,8 +396,8 @@ struct OutsideEffects {
 
 fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<OutsideEffects, CommandError> {
     let registry = WorldOptions::default().tools(Path::new("."))?;
-    let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
-    let harmless = session::looking_tools(genesis.tools.iter());
+    let genesis = source::genesis(&owned_run::record_at(store, place, Sequence::FIRST)?)?;
+    let harmless = owned_run::looking_tools(genesis.tools.iter());
     let mut effects = OutsideEffects::default();
     let first = turn.next().unwrap_or(turn);
     for tool in called_tools(store, (&place.run, &place.branch), (first, place.head.sequence))? {

@@ -85,11 +85,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let journal = project.journal().clone();
     let look = project.look()?;
     if let Some(id) = &request.revoke {
-        Grants::revoke(journal.path(), id)?;
+        Grants::revoke(&journal, id)?;
         return Ok(Report::Revoked(id.clone()));
     }
     let Some(run) = &request.run else {
-        return Ok(Report::Listed(Grants::read(journal.path())));
+        return Ok(Report::Listed(Grants::read(&journal)));
     };
     let place = look.resolve(Some(run))?;
     let grant = Grant {
@@ -103,7 +103,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         may_fork: request.fork,
         approves: request.session.clone().filter(|_| request.approve),
     };
-    let (id, reference) = Grants::add(journal.path(), &grant)?;
+    let (id, reference) = Grants::add(&journal, &grant)?;
     Ok(Report::Made { id, reference })
 }
 

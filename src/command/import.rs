@@ -24,9 +24,9 @@ use crate::imported::{Terms, own_limits};
 use crate::journal::{Journal, Place, owner};
 use crate::launch::read_size;
 use crate::marks::{self, Marked};
+use crate::owned_run::{self, ProofError};
 use crate::records::hash_at;
 use crate::saying::{Way, say};
-use crate::session::{self, ProofError};
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
@@ -204,7 +204,7 @@ impl<'a> Import<'a> {
             turn: None,
         };
         let store = self.store();
-        let theirs = source::genesis(&session::record_at(store, &place, Sequence::FIRST)?)?.limits;
+        let theirs = source::genesis(&owned_run::record_at(store, &place, Sequence::FIRST)?)?.limits;
         if theirs.slice_fuel > limits.slice_fuel
             || theirs.turn_fuel > limits.turn_fuel
             || theirs.predicate_fuel > limits.predicate_fuel
@@ -216,7 +216,7 @@ impl<'a> Import<'a> {
                     .advise("nothing was imported"),
             );
         }
-        session::prove(store, &place, Some(limits.run_bytes_max)).map_err(|error| match error {
+        owned_run::prove(store, &place, Some(limits.run_bytes_max)).map_err(|error| match error {
             ProofError::Program(error) => error,
             ProofError::Run(error) => self.unproved(error, &place, &theirs),
         })?;

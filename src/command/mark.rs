@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::error::CommandError;
 use crate::marks::{self, Marked};
-use crate::session;
+use crate::owned_run;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
@@ -65,7 +65,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         )));
     }
     let turn = place.at();
-    let record = session::record_at(look.store, &place, turn)?.hash();
+    let record = owned_run::record_at(look.store, &place, turn)?.hash();
     let marked = (!request.delete).then_some(Marked { turn, record });
     marks::set(&journal, &place.run, &mark, marked)
         .map_err(|error| CommandError::caused("the mark cannot be written", &error))?;

@@ -124,15 +124,15 @@ fn take_over(
         merge.retracted.len(),
         merge.conflicts.len()
     );
-    let mut session = project.resume(into, store, WorldOptions::default(), "merge")?;
-    session.catch_up(store)?;
-    if session.exit().is_some() {
+    let mut owned = project.resume(into, store, WorldOptions::default(), "merge")?;
+    owned.catch_up(store)?;
+    if owned.exit().is_some() {
         return Err(
             CommandError::problem(format!("{} has ended and cannot receive facts", into.name()))
                 .advise(say![Way::turn("goto", into.name(), -1), " goes back to before its end"]),
         );
     }
-    let (run, _) = session.parts();
+    let (run, _) = owned.parts();
     if let Some(fact) = merge.forbidden(run.state()) {
         let what = format!(
             "the main program of {} has no right to assert {}",
@@ -149,7 +149,7 @@ fn take_over(
     project.set_current(into);
     let merged = format!("{} into {}: {told}", from.address(from.at()), into.name());
     project.stage()?.message(merged);
-    Ok(session.drive(store, true, project.stage()?)?.into())
+    Ok(owned.drive(store, true, project.stage()?)?.into())
 }
 
 fn text(merge: &Merge) -> String {

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
 use crate::mail::MailArguments;
+use crate::owned_run::serve::OwnerRequest;
+use crate::owned_run::tell;
 use crate::query::read_told;
-use crate::session::serve::Wish;
-use crate::session::tell;
 use crate::verb::project::Project;
 
 pub(crate) use crate::verb::view::Driven as Report;
@@ -38,9 +38,9 @@ pub(crate) struct Request {
 /// # Errors
 /// If there is no such run, or it refuses.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
-    let wish = Wish::Tell {
+    let owner_request = OwnerRequest::Tell {
         value: read_told(&request.value)?,
         stays: false,
     };
-    tell::tell(project, &request.address, wish, request.mail)
+    tell::tell(project, &request.address, owner_request, request.mail)
 }

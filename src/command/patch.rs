@@ -12,8 +12,8 @@ use super::resume::{ended, require_code};
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::launch::Program;
+use crate::owned_run::patching::{Asked, Preview, WaitingFrame};
 use crate::saying::{Way, say};
-use crate::session::patching::{Asked, Preview, WaitingFrame};
 use crate::verb::form::as_json;
 use crate::verb::frames;
 use crate::verb::project::Project;
@@ -110,8 +110,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let place = project.journal().resolve(&*store, Some(&request.address))?;
     let name = place.name();
     require_newest(&place, "takes a changed text on")?;
-    let mut session = project.resume(&place, &mut *store, WorldOptions::default(), "patch")?;
-    if let Some(code) = session.exit() {
+    let mut owned = project.resume(&place, &mut *store, WorldOptions::default(), "patch")?;
+    if let Some(code) = owned.exit() {
         return Err(CommandError::problem(ended(&place, code)));
     }
     let stage = project.stage()?;
@@ -124,8 +124,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         text: request.program_text.as_deref(),
         within: request.within.as_deref(),
     };
-    let text = session.changed_text(program, asked, stage)?;
-    let preview = session.preview(&text, stage)?;
+    let text = owned.changed_text(program, asked, stage)?;
+    let preview = owned.preview(&text, stage)?;
     if let Some(kept) = preview
         .frames
         .iter()
@@ -137,7 +137,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let turn = if request.dry_run || !preview.changes() {
         None
     } else {
-        Some(session.take_on(text, &mut *store, stage)?)
+        Some(owned.take_on(text, &mut *store, stage)?)
     };
     project.set_current(&place);
     Ok(Report { name, turn, preview })

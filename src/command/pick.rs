@@ -79,10 +79,10 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         );
     }
     let target = project.journal().resolve(&*store, Some(onto))?;
-    let mut session = project.resume(&target, &mut *store, WorldOptions::default(), "pick")?;
+    let mut owned = project.resume(&target, &mut *store, WorldOptions::default(), "pick")?;
     project.set_current(&target);
     let count = inputs.len();
-    let (run, world) = session.parts();
+    let (run, world) = owned.parts();
     let mut drivers = Redelivery::new(world, inputs);
     let rest = run.drive(&mut *store, &mut drivers)?;
     let (delivered, left) = drivers.outcome();
@@ -95,5 +95,5 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     for turn in left {
         terminal.message(format!("nothing asked for the input of {}", source.address(turn)));
     }
-    Ok(session.conclude(rest, true, terminal)?.into())
+    Ok(owned.conclude(rest, true, terminal)?.into())
 }

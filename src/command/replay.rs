@@ -12,9 +12,9 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::launch::Program;
 use crate::native::NativeArgument;
+use crate::owned_run::compiled;
 use crate::render;
-use crate::rerun::{self, Wish};
-use crate::session::compiled;
+use crate::rerun::{self, RerunRequest};
 use crate::terminal::Terminal;
 use crate::value_text::shown;
 use crate::verb::project::Project;
@@ -86,14 +86,14 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let store = journal.open_to_read()?;
     let place = journal.resolve_turn(&store, arguments.address.as_deref())?;
     if let Some(program) = arguments.with.as_deref() {
-        let wish = Wish {
+        let rerun_request = RerunRequest {
             program: Program::at(program),
             from: None,
             retried: &[],
             branch: None,
             saved: None,
         };
-        let rerun = rerun::perform(&store, journal, arguments.address.as_deref(), wish, terminal)?;
+        let rerun = rerun::perform(&store, journal, arguments.address.as_deref(), rerun_request, terminal)?;
         return super::resume::show_changed(&rerun, arguments.json, terminal);
     }
     let pinned = compiled::pinned(&store, &place)?;

@@ -16,8 +16,8 @@ use crate::error::CommandError;
 use crate::journal::Place;
 use crate::launch::Program;
 use crate::origins::Origins;
+use crate::owned_run::patching::Asked;
 use crate::saying::{Way, say};
-use crate::session::patching::Asked;
 use crate::similar::similar;
 use crate::turn::line;
 use crate::verb::form::as_json;
@@ -109,14 +109,14 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let mut store = project.change("restart")?;
     let place = project.journal().resolve(&*store, Some(&request.address))?;
     require_newest(&place, "makes an actor begin anew")?;
-    let mut session = project.resume(&place, &mut *store, WorldOptions::default(), "restart")?;
-    if let Some(code) = session.exit() {
+    let mut owned = project.resume(&place, &mut *store, WorldOptions::default(), "restart")?;
+    if let Some(code) = owned.exit() {
         return Err(CommandError::problem(ended(&place, code)));
     }
-    let id = find(session.state(), &request.actor, (&place, &*store))?;
-    let actor = name_of(session.state(), id);
-    let supervisor = session.state().monitor_of(id);
-    let supervisor = supervisor.map(|supervisor| name_of(session.state(), supervisor));
+    let id = find(owned.state(), &request.actor, (&place, &*store))?;
+    let actor = line::actor_in(owned.state(), id);
+    let supervisor = owned.state().monitor_of(id);
+    let supervisor = supervisor.map(|supervisor| line::actor_in(owned.state(), supervisor));
     let stage = project.stage()?;
     let text = match &request.with {
         Some(program) => {
@@ -126,14 +126,14 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
                 text: request.with_text.as_deref(),
                 within: request.within.as_deref(),
             };
-            let text = session.changed_text(program, asked, stage)?;
-            let preview = session.preview(&text, stage)?;
+            let text = owned.changed_text(program, asked, stage)?;
+            let preview = owned.preview(&text, stage)?;
             (!preview.listed.is_empty()).then_some(text)
         }
         None => None,
     };
     let is_patched = text.is_some();
-    let turn = session.restart(id, text, &mut *store, stage)?;
+    let turn = owned.restart(id, text, &mut *store, stage)?;
     project.set_current(&place);
     Ok(Report {
         name: place.name(),
@@ -143,10 +143,6 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         supervisor,
         is_patched,
     })
-}
-
-fn name_of(state: &RunState, id: ActorId) -> String {
-    line::actor(id, state.actor(id).and_then(|actor| actor.role.as_deref()))
 }
 
 /// Finds the living actor that a person means, which can begin anew.
@@ -179,7 +175,7 @@ fn find(state: &RunState, asked: &str, history: (&Place, &dyn Store)) -> Result<
         [..] => {
             let mut names = Vec::new();
             for id in meant {
-                names.push(format!("`{}` ({})", name_of(state, id), origins.path(id)?));
+                names.push(format!("`{}` ({})", line::actor_in(state, id), origins.path(id)?));
             }
             let which = CommandError::usage(format!("{} has several actors `{asked}`", place.name()));
             Err(which.advise(format!("name one: {}", names.join(", "))))
@@ -215,7 +211,7 @@ fn gone(state: &RunState, name: &str, place: &Place) -> CommandError {
 }
 
 fn require_restartable(state: &RunState, id: ActorId, place: &Place) -> Result<ActorId, CommandError> {
-    let name = name_of(state, id);
+    let name = line::actor_in(state, id);
     if id == MAIN {
         let refused = CommandError::problem("the main program does not begin anew inside its run".to_owned());
         return Err(refused.advise(say![
@@ -231,7 +227,7 @@ fn require_restartable(state: &RunState, id: ActorId, place: &Place) -> Result<A
 }
 
 fn unknown(state: &RunState, asked: &str, place: &Place) -> CommandError {
-    let names: Vec<String> = state.actors.keys().map(|id| name_of(state, *id)).collect();
+    let names: Vec<String> = state.actors.keys().map(|id| line::actor_in(state, *id)).collect();
     let roles = state.actors.values().filter_map(|actor| actor.role.as_deref());
     let mut near: Vec<&str> = similar(asked, names.iter().map(String::as_str).chain(roles));
     near.dedup();
@@ -243,7 +239,7 @@ fn unknown(state: &RunState, asked: &str, place: &Place) -> CommandError {
 }
 
 fn living_of(state: &RunState) -> String {
-    let names: Vec<String> = state.actors.keys().map(|id| name_of(state, *id)).collect();
+    let names: Vec<String> = state.actors.keys().map(|id| line::actor_in(state, *id)).collect();
     format!("its living actors: {}", names.join(", "))
 }
 

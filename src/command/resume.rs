@@ -6,11 +6,11 @@ use duet_journal::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CommandError, ExitCode};
-use crate::imported::{GrantArguments, Wishes};
+use crate::imported::{GrantArguments, WantedGrants};
 use crate::journal::{Journal, Place, owner};
 use crate::launch::Program;
-use crate::rerun::{self, Rerun, Wish};
-use crate::session::{self, Session, notes};
+use crate::owned_run::{self, OwnedRun, notes};
+use crate::rerun::{self, Rerun, RerunRequest};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
 use crate::world_options::{WorldArguments, WorldOptions};
@@ -208,32 +208,32 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     let mut options = arguments.world.read(false)?;
     options.is_detached = arguments.detach.is_done();
-    let wishes = |store: &dyn Store| {
-        let restored = session::restore(store, &place)?;
+    let wanted = |store: &dyn Store| {
+        let restored = owned_run::restore(store, &place)?;
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
-        Ok(Wishes::of(genesis, grants, notes::launch_note(store, genesis)))
+        Ok(WantedGrants::of(genesis, grants, notes::launch_note(store, genesis)))
     };
     let grants = &arguments.grants;
-    grants.settle(&mut store, (&place.run, &owner("resume")), wishes, &options)?;
+    grants.settle(&mut store, (&place.run, &owner("resume")), wanted, &options)?;
     options.granted = grants.names().to_vec();
     let given = options.clone();
-    let mut session = Session::resume(&place, (&mut store, journal.path()), options, "resume")?;
+    let mut owned = OwnedRun::resume(&place, journal.opened(&mut *store), options, "resume")?;
     if arguments.again {
-        session.call_again();
+        owned.call_again();
     }
     journal.set_current(&place.run, &place.branch);
     if arguments.replay_output {
-        session.replay_unshown(&store, terminal)?;
+        owned.replay_unshown(&store, terminal)?;
     }
-    if let Some(code) = session.exit() {
-        session.tell_unshown(&store, terminal)?;
+    if let Some(code) = owned.exit() {
+        owned.tell_unshown(&store, terminal)?;
         terminal.message(ended(&place, code));
         return Ok(ExitCode::of_run(code));
     }
-    session.widen(&store, &given, terminal)?;
-    session.tell_code(terminal);
+    owned.widen(&store, &given, terminal)?;
+    owned.tell_code(terminal);
     arguments.detach.announce(&place.run);
-    session.drive(&mut store, true, terminal)
+    owned.drive(&mut store, true, terminal)
 }
 
 /// Goes on with changed code, or shows what it would do.
@@ -244,7 +244,7 @@ fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) ->
         text: changed.with_text.as_deref(),
         within: changed.within.as_deref(),
     };
-    let wish = Wish {
+    let rerun_request = RerunRequest {
         program,
         from: changed.from.as_deref(),
         retried: &changed.retry_errors,
@@ -252,7 +252,7 @@ fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) ->
         saved: None,
     };
     let looking = journal.open_to_read()?;
-    let rerun = rerun::perform(&looking, journal, arguments.address.as_deref(), wish, terminal)?;
+    let rerun = rerun::perform(&looking, journal, arguments.address.as_deref(), rerun_request, terminal)?;
     if changed.dry_run {
         return show_changed(&rerun, changed.json, terminal);
     }
@@ -267,17 +267,17 @@ fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) ->
     let mut options = arguments.world.read(false)?;
     options.is_detached = arguments.detach.is_done();
     let run = rerun.place.run.clone();
-    let onward = Onward {
+    let onward = RerunTarget {
         journal,
         grants: &arguments.grants,
         options,
     };
-    let session = begin_changed(onward, rerun, &mut store, terminal)?;
-    if let Some(code) = session.exit() {
+    let owned = begin_changed(onward, rerun, &mut store, terminal)?;
+    if let Some(code) = owned.exit() {
         return Ok(ExitCode::of_run(code));
     }
     arguments.detach.announce(&run);
-    session.drive(&mut store, true, terminal)
+    owned.drive(&mut store, true, terminal)
 }
 
 /// Shows what changed code would do.
@@ -292,7 +292,7 @@ pub(super) fn show_changed(rerun: &Rerun, is_json: bool, terminal: &mut Terminal
 }
 
 /// Where a changed program goes on, and what it reaches there.
-pub(super) struct Onward<'a> {
+pub(super) struct RerunTarget<'a> {
     pub(super) journal: &'a Journal,
     /// What the person grants the run in addition.
     pub(super) grants: &'a GrantArguments,
@@ -305,28 +305,28 @@ pub(super) struct Onward<'a> {
 /// If the person has to grant it something first, another process executes the run, or the journal
 /// cannot be written.
 pub(super) fn begin_changed(
-    onward: Onward<'_>,
+    onward: RerunTarget<'_>,
     rerun: Rerun,
     store: &mut dyn Store,
     terminal: &mut Terminal,
-) -> Result<Session, CommandError> {
-    let Onward {
+) -> Result<OwnedRun, CommandError> {
+    let RerunTarget {
         journal,
         grants,
         mut options,
     } = onward;
     let run = rerun.place.run.clone();
-    let wishes = |store: &dyn Store| {
-        let restored = session::restore(store, &rerun.place)?;
+    let wanted = |store: &dyn Store| {
+        let restored = owned_run::restore(store, &rerun.place)?;
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
-        Ok(Wishes::of(genesis, grants, notes::launch_note(store, genesis)))
+        Ok(WantedGrants::of(genesis, grants, notes::launch_note(store, genesis)))
     };
-    grants.settle(store, (&run, &owner("resume")), wishes, &options)?;
+    grants.settle(store, (&run, &owner("resume")), wanted, &options)?;
     options.granted = grants.names().to_vec();
     if imported::terms(store, &run)?.is_some_and(|terms| !terms.is_settled) {
-        let wishes = wishes(store)?;
-        if !wishes.is_empty() {
-            return Err(wishes.refusal(&rerun.place.name()));
+        let wanted = wanted(store)?;
+        if !wanted.is_empty() {
+            return Err(wanted.refusal(&rerun.place.name()));
         }
     }
     let silent = doors::require_silence(store, &run, doors::WATCH_MS)?;
@@ -340,13 +340,13 @@ pub(super) fn begin_changed(
     let place = journal.resolve(store, Some(&address))?;
     let given = options.clone();
     options.afresh = afresh;
-    let mut session = Session::resume(&place, (store, journal.path()), options, "resume")?;
+    let mut owned = OwnedRun::resume(&place, journal.opened(store), options, "resume")?;
     journal.set_current(&place.run, &place.branch);
-    session.show(output);
-    if session.exit().is_none() {
-        session.widen(store, &given, terminal)?;
+    owned.show(output);
+    if owned.exit().is_none() {
+        owned.widen(store, &given, terminal)?;
     }
-    Ok(session)
+    Ok(owned)
 }
 
 /// The message about a run that has ended.

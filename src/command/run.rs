@@ -15,9 +15,9 @@ use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::launch::{Launch, Program, read_size};
+use crate::owned_run::{Beginning, OwnedRun, Prepared, compiled};
 use crate::preload::PreloadArgument;
 use crate::saying::{Saying, Way, quoted, say};
-use crate::session::{Prepared, Session, compiled};
 use crate::terminal::Terminal;
 use crate::verb::{self, project::Project};
 use crate::workspaces;
@@ -292,7 +292,7 @@ impl Kept<'_> {
         Ok(if self.in_memory {
             options
         } else {
-            options.beside(self.journal.path())
+            options.beside(self.journal)
         })
     }
 
@@ -312,26 +312,26 @@ impl Kept<'_> {
             let prepared = Prepared::new(&launch, options, terminal)?;
             let mut store = MemoryStore::default();
             let id = given.map_or_else(|| read_name(&launch.stem), Ok)?;
-            let session = Session::start(prepared, (id, "run"), (&mut store, None))?;
-            return session.drive(&mut store, false, terminal);
+            let owned = OwnedRun::start(prepared, Beginning::in_memory(id, "run"), &mut store)?;
+            return owned.drive(&mut store, false, terminal);
         }
         let is_folder = launch.is_folder;
-        self.begin(&mut launch, options, terminal, |session, store, terminal| {
-            self.drive(session, store, is_folder, terminal)
+        self.begin(&mut launch, options, terminal, |owned, store, terminal| {
+            self.drive(owned, store, is_folder, terminal)
         })
     }
 
     /// Drives a run that has begun, unless workers are to do it.
     fn drive(
         &self,
-        mut session: Session,
+        mut owned: OwnedRun,
         store: &mut dyn Store,
         is_folder: bool,
         terminal: &mut Terminal,
     ) -> Result<ExitCode, CommandError> {
-        let id = session.id().clone();
+        let id = owned.id().clone();
         if self.is_queued {
-            session.leave_to_workers(store)?;
+            owned.leave_to_workers(store)?;
             terminal.message(say![
                 format!("{id} waits for a worker; "),
                 Way::at("waits", &id),
@@ -340,10 +340,10 @@ impl Kept<'_> {
             return Ok(ExitCode::OK);
         }
         if self.detach.is_done() {
-            session.settle(store)?;
+            owned.settle(store)?;
             self.detach.announce(&id);
         }
-        session.drive(store, is_folder, terminal)
+        owned.drive(store, is_folder, terminal)
     }
 
     /// Grants the program what the options name, and finds where its libraries are kept.
@@ -366,7 +366,7 @@ impl Kept<'_> {
         launch: &mut Launch,
         options: WorldOptions,
         terminal: &mut Terminal,
-        mut act: impl FnMut(Session, &mut dyn Store, &mut Terminal) -> Result<T, CommandError>,
+        mut act: impl FnMut(OwnedRun, &mut dyn Store, &mut Terminal) -> Result<T, CommandError>,
     ) -> Result<T, CommandError> {
         self.prepare(launch, &options)?;
         let given = self.name.map(read_name).transpose()?;
@@ -374,7 +374,7 @@ impl Kept<'_> {
             let prepared = Prepared::new(launch, options.clone(), terminal)?;
             let acted = self
                 .begin_prepared(prepared, given.as_ref(), &launch.stem)
-                .and_then(|(session, mut store)| act(session, &mut *store, terminal));
+                .and_then(|(owned, mut store)| act(owned, &mut *store, terminal));
             match acted {
                 Err(CommandError::NameLost(_)) if given.is_none() => {}
                 ended => return ended,
@@ -387,13 +387,13 @@ impl Kept<'_> {
         prepared: Prepared,
         given: Option<&RunId>,
         stem: &str,
-    ) -> Result<(Session, Box<dyn Store>), CommandError> {
+    ) -> Result<(OwnedRun, Box<dyn Store>), CommandError> {
         let journal = self.journal;
         let mut store = journal.open_or_create("run")?;
         let id = claim_name(&mut store, given, (stem, "run"))?;
-        let session = Session::start(prepared, (id.clone(), "run"), (&mut store, Some(journal.path())))?;
+        let owned = OwnedRun::start(prepared, Beginning::kept_in(journal, id.clone(), "run"), &mut *store)?;
         journal.set_current(&id, &journal::first_branch()?);
-        Ok((session, store))
+        Ok((owned, store))
     }
 }
 
@@ -411,8 +411,8 @@ pub(crate) fn run_program(
     launch.arguments = words;
     let prepared = Prepared::new(&launch, WorldOptions::default(), terminal)?;
     let mut store = MemoryStore::default();
-    let session = Session::start(prepared, (read_name(name)?, "run"), (&mut store, None))?;
-    session.drive(&mut store, false, terminal)
+    let owned = OwnedRun::start(prepared, Beginning::in_memory(read_name(name)?, "run"), &mut store)?;
+    owned.drive(&mut store, false, terminal)
 }
 
 /// Claims a new run under the given name, or under the first free one that begins with the stem.

@@ -15,9 +15,9 @@ use crate::error::{CommandError, ExitCode};
 use crate::gatekeeper::Gatekeeper;
 use crate::journal::Journal;
 use crate::launch::{Launch, Program};
+use crate::owned_run::{self, Beginning, OwnedRun, Prepared};
 use crate::preload::PreloadArgument;
 use crate::saying::{Way, say};
-use crate::session::{self, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::world_options::{WorldArguments, WorldOptions};
 
@@ -63,7 +63,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return detach::detach(&arguments.journal, terminal);
     }
     arguments.journal.make_folder()?;
-    let gatekeeper = Arc::new(Gatekeeper::new(arguments.journal.path())?);
+    let gatekeeper = Arc::new(Gatekeeper::new(&arguments.journal)?);
     // Names of clients of different servers differ, so that nobody takes one for another.
     let prefix = format!("client-{:x}-", now_ms());
     let mut server =
@@ -77,7 +77,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         ]);
     }
     if arguments.runs.len() > 1 {
-        session::share_memory();
+        owned_run::share_memory();
     }
     #[expect(
         clippy::disallowed_methods,
@@ -131,15 +131,15 @@ fn hosted(run: &str, arguments: &Arguments, gatekeeper: &Arc<Gatekeeper>, ready:
     let mut terminal = Terminal::standard();
     let opened = arguments.journal.open_or_create("serve");
     let hosted = opened.and_then(|mut store| {
-        let mut session = begin(run, arguments, &mut store, &mut terminal)?;
-        gatekeeper.add(session.id().to_string(), session.host());
-        gatekeeper.add(session.address(), session.host());
+        let mut owned = begin(run, arguments, &mut store, &mut terminal)?;
+        gatekeeper.add(owned.id().to_string(), owned.host());
+        gatekeeper.add(owned.address(), owned.host());
         let branches = Arc::clone(gatekeeper);
-        session.announce_branches(Arc::new(move |address, host| branches.add(address, host)));
+        owned.announce_branches(Arc::new(move |address, host| branches.add(address, host)));
         // Where this fails, the main thread has ended, and the process with it.
-        let _gone = ready.send(session.id().clone());
+        let _gone = ready.send(owned.id().clone());
         drop(ready);
-        session.drive(&mut store, false, &mut terminal)
+        owned.drive(&mut store, false, &mut terminal)
     });
     hosted.unwrap_or_else(|error| super::tell(error, &mut terminal))
 }
@@ -150,9 +150,9 @@ fn begin(
     arguments: &Arguments,
     store: &mut dyn Store,
     terminal: &mut Terminal,
-) -> Result<Session, CommandError> {
+) -> Result<OwnedRun, CommandError> {
     let journal = &arguments.journal;
-    let mut options = arguments.world.read(false)?.beside(journal.path());
+    let mut options = arguments.world.read(false)?.beside(journal);
     options.is_detached = arguments.detach.is_done();
     if !Path::new(run).exists() {
         return resume((run, journal), store, options, terminal);
@@ -171,7 +171,7 @@ fn begin(
     launch.cache = Some(journal.cache());
     let prepared = Prepared::new(&launch, options, terminal)?;
     let id = claim_name(store, Some(&id), (&launch.stem, "serve"))?;
-    Session::start(prepared, (id, "serve"), (store, Some(journal.path())))
+    OwnedRun::start(prepared, Beginning::kept_in(journal, id, "serve"), store)
 }
 
 fn resume(
@@ -179,13 +179,13 @@ fn resume(
     store: &mut dyn Store,
     options: WorldOptions,
     terminal: &mut Terminal,
-) -> Result<Session, CommandError> {
+) -> Result<OwnedRun, CommandError> {
     let place = journal.resolve(store, Some(run))?;
     let given = options.clone();
-    let mut session = Session::resume(&place, (&mut *store, journal.path()), options, "serve")?;
-    if let Some(code) = session.exit() {
+    let mut owned = OwnedRun::resume(&place, journal.opened(&mut *store), options, "serve")?;
+    if let Some(code) = owned.exit() {
         return Err(CommandError::problem(super::resume::ended(&place, code)));
     }
-    session.widen(store, &given, terminal)?;
-    Ok(session)
+    owned.widen(store, &given, terminal)?;
+    Ok(owned)
 }

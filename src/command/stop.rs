@@ -68,7 +68,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return Ok(Report { name, at, rest: None });
     }
     let look = project.look()?;
-    let (at, rest) = match doors::stop((look.store, &journal), &place)? {
+    let (at, rest) = match doors::stop(look.store, &journal, &place)? {
         Some(turn) => (turn, None),
         None => (place.head.sequence.number(), Some(rest(&look, &place)?)),
     };

@@ -17,7 +17,7 @@ use crate::testing::report::{Counts, failures, lines};
 use crate::testing::watch::Watch;
 use crate::testing::{FileResult, Testing};
 use crate::verb::form::as_json;
-use crate::watch::{Watcher, Wish};
+use crate::watch::{WatchCommand, Watcher};
 use crate::world_options::ReachArguments;
 
 /// The time between two looks at the files.
@@ -157,7 +157,7 @@ fn watch(arguments: &Arguments, mut due: Vec<PathBuf>, terminal: &mut Terminal) 
         let count = watch.count();
         terminal.message(format!("waits for changes of {count} files; `q` or Ctrl-C ends it"));
         due = loop {
-            if let Wish::End = watcher.wait(INTERVAL) {
+            if let WatchCommand::End = watcher.wait(INTERVAL) {
                 return Ok(watch.code());
             }
             let Some(saved) = watch.look() else { continue };

@@ -11,7 +11,7 @@ use duet_journal::owner::now_ms;
 use crate::configuration;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
-use crate::session;
+use crate::owned_run;
 use crate::terminal::Terminal;
 use crate::verb::form::as_json;
 use crate::work::form::Form;
@@ -98,7 +98,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     }
     let is_ending =
         interrupts::watch_ending().map_err(|error| CommandError::caused("the system gives no signals", &error))?;
-    session::share_memory();
+    owned_run::share_memory();
     let mut options = WorldOptions {
         worked_in: Some(Workspaces::of(&arguments.workspace)?.or(configuration::workspaces::all(&environment())?)),
         ..arguments.world.read(false)?

@@ -6,9 +6,8 @@
 //! has the files that would lie beside a journal's file.
 //! Read next: `journal.rs`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use duet_journal::BlobHash;
@@ -38,10 +37,6 @@ pub(super) struct Server {
     local: PathBuf,
 }
 
-/// The servers that the command line or the environment named, by their local paths: threads and
-/// files know a journal by its path.
-static SERVERS: Mutex<BTreeMap<PathBuf, Arc<Server>>> = Mutex::new(BTreeMap::new());
-
 impl Site {
     /// The place that a path or an address names.
     ///
@@ -50,10 +45,11 @@ impl Site {
     pub(super) fn read(path: PathBuf) -> Result<Self, String> {
         let text = path.to_string_lossy();
         if Address::is_one(&text) {
-            return Server::read(&text).map(Self::Server);
+            let server = Server::read(&text)?;
+            return Ok(Self::Server(Arc::new(server)));
         }
         match kind(&text) {
-            None => Ok(Self::of(path)),
+            None => Ok(Self::File(path)),
             Some(kind) => Err(format!(
                 "`{kind}:` is no kind of address that duet knows: a journal is a file, or on a server with an \
                  address such as postgres://role@host/database; a file of this name is written `./{text}`"
@@ -68,18 +64,10 @@ impl Site {
     pub(super) fn usual() -> Result<Self, String> {
         match of_environment() {
             Some(named) => Self::read(named.into()),
-            None => Ok(Self::of(
+            None => Ok(Self::File(
                 nearest::journal(Path::new(PATH)).unwrap_or_else(|| PATH.into()),
             )),
         }
-    }
-
-    /// The place at a path, which may be the local one of a server.
-    pub(super) fn of(path: PathBuf) -> Self {
-        let servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
-        servers
-            .get(&path)
-            .map_or_else(|| Self::File(path.clone()), |server| Self::Server(Arc::clone(server)))
     }
 
     /// The file, or for a server the path beside which its local files lie.
@@ -112,30 +100,29 @@ impl Site {
     /// # Errors
     /// If it is an address of an unknown kind.
     pub(super) fn named(text: &str) -> Result<Self, String> {
-        // It may be the local path of the server that the environment names.
+        // Processes name the server of the environment by its local path.
         if let Some(address) = of_environment() {
-            Self::read(address.into())?;
+            let usual = Self::read(address.into())?;
+            if usual.path() == Path::new(text) {
+                return Ok(usual);
+            }
         }
         Self::read(text.into())
     }
 }
 
 impl Server {
-    fn read(text: &str) -> Result<Arc<Self>, String> {
+    fn read(text: &str) -> Result<Self, String> {
         let address = text.parse::<Address>().map_err(|failure| failure.to_string());
         let name = address.as_ref().map_or_else(|_| text.to_owned(), Address::shown);
         let name = BlobHash::of(name.as_bytes()).to_string();
         let folder = state_folder::path("servers")
             .ok_or("a journal on a server needs a folder for its keys and marks: set HOME or XDG_STATE_HOME")?;
-        let local = folder.join(&name[..16]).join("journal");
-        let server = Arc::new(Self {
+        Ok(Self {
             text: text.to_owned(),
             address,
-            local: local.clone(),
-        });
-        let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
-        servers.insert(local, Arc::clone(&server));
-        Ok(server)
+            local: folder.join(&name[..16]).join("journal"),
+        })
     }
 }
 

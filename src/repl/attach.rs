@@ -13,20 +13,20 @@ use duet_kernel::datum::{Name, Node, NodeId, SourceId};
 use duet_kernel::expander::{Libraries, LibraryName};
 use duet_runtime::driver::Attached;
 
-use crate::session::{self, Session};
+use crate::owned_run::{self, OwnedRun};
 
 /// The names that begin an import set around another one.
 const NARROWING: [&str; 5] = ["only", "except", "prefix", "rename", "for"];
 
 /// Finds the libraries that a text imports, and those that they import, unless the run has them.
-pub(super) fn sources(text: &str, session: &mut Session) -> Vec<Attached> {
-    let mut libraries = session::libraries(Path::new("repl"));
+pub(super) fn sources(text: &str, owned: &mut OwnedRun) -> Vec<Attached> {
+    let mut libraries = owned_run::libraries(Path::new("repl"));
     let mut found: Vec<Attached> = Vec::new();
     let mut unread = vec![(None, text.to_owned())];
     while let Some((name, text)) = unread.pop() {
         let (reading, _) = read_all(&text, SourceId(0));
         for wanted in wanted(&reading, name.as_deref()) {
-            if session.has_source(&wanted) || found.iter().any(|known| known.wanted == wanted) {
+            if owned.has_source(&wanted) || found.iter().any(|known| known.wanted == wanted) {
                 continue;
             }
             let source = match &wanted[..] {

@@ -531,6 +531,11 @@ mod tests {
             .iter()
             .map(|row| format!("| `{row}` | {} |", row.summary))
             .collect();
-        assert_eq!(listed, rows);
+        let missing: Vec<&String> = rows.iter().filter(|row| !listed.contains(&row.as_str())).collect();
+        assert!(missing.is_empty(), "add these rows to docs/src/repl.md: {missing:#?}");
+        assert_eq!(
+            listed, rows,
+            "docs/src/repl.md lists the commands in the order of this table"
+        );
     }
 }

@@ -18,12 +18,12 @@ use duet_runtime::state::event::Event;
 use preserves::ValueImpl;
 
 use super::event::symbol;
-use super::prompt::Rework;
+use super::prompt::EditedText;
 use super::session::{Live, texts};
 use crate::editing;
 use crate::error::CommandError;
-use crate::session::notes::launch_note;
-use crate::session::record_at;
+use crate::owned_run::notes::launch_note;
+use crate::owned_run::record_at;
 use crate::turn;
 
 /// A definition of a session.
@@ -105,7 +105,7 @@ impl Live {
     ///
     /// # Errors
     /// If there is nothing to edit, or the editor fails.
-    pub(super) fn edited(&mut self, name: Option<&str>) -> Result<Rework, CommandError> {
+    pub(super) fn edited(&mut self, name: Option<&str>) -> Result<EditedText, CommandError> {
         let Some(name) = name else {
             let nothing = || CommandError::problem("nothing was typed yet");
             let text = self.last_text()?.ok_or_else(nothing)?;
@@ -115,7 +115,7 @@ impl Live {
             Some(DefinitionPlace::Typed(text)) => self.edited_text(&text),
             Some(DefinitionPlace::File { path, line }) => {
                 editing::open(&self.path_of(&path)?, Some(line))?;
-                Ok(Rework::File(path))
+                Ok(EditedText::File(path))
             }
             Some(DefinitionPlace::Library) => {
                 let what = format!("`{name}` belongs to a library that this session has imported");
@@ -128,7 +128,7 @@ impl Live {
         }
     }
 
-    fn edited_text(&self, text: &str) -> Result<Rework, CommandError> {
+    fn edited_text(&self, text: &str) -> Result<EditedText, CommandError> {
         let file = format!(".edit-{}-{}-{}.scm", self.place.run, self.place.branch, self.turn());
         let file = match &self.journal {
             Some(journal) => journal.beside(&file),
@@ -138,9 +138,9 @@ impl Live {
         let after = edited.text.trim_end().to_owned();
         edited.done();
         Ok(if after.is_empty() || after == text.trim_end() {
-            Rework::Nothing
+            EditedText::Nothing
         } else {
-            Rework::Text(after)
+            EditedText::Text(after)
         })
     }
 

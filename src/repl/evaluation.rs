@@ -5,7 +5,7 @@
 //! INVARIANT: the prompt returns as soon as the text's own evaluation has ended or can no longer go
 //! on by itself; one interruption ends it; and a failure in the background is reported once.
 //! It does not know commands; `owner.rs` does.
-//! Read next: `session.rs`, then the crate's `session/stepwise.rs`.
+//! Read next: `session.rs`, then the crate's `owned_run/stepwise.rs`.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -32,12 +32,12 @@ use super::editor::Line;
 use super::editor_thread::{EditorThread, Wanted};
 use super::owner;
 use super::pipe::Pipe;
-use super::prompt::{self, Evaluated, Meanwhile, Prompt, Rework};
+use super::prompt::{self, EditedText, Evaluated, Prompt, PromptEvent};
 use super::session::{After, Live, limiting_text};
 use crate::command::goto;
 use crate::error::{CommandError, ExitCode};
 use crate::exports::home_of;
-use crate::session::Waited;
+use crate::owned_run::Waited;
 use crate::terminal::Terminal;
 use crate::turn;
 
@@ -73,26 +73,26 @@ impl Prompt for Live {
 
     fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
         let prompt = format!("{}@{}> ", self.name(), self.turn()).into();
-        self.session.prepare_names();
+        self.owned.prepare_names();
         let names = Names::of(self);
         let wanted = Wanted::Input { prompt, names };
         prompt::read(self, wanted, terminal, |live, terminal| live.go_on(true, terminal))
     }
 
     fn forget_interruptions(&mut self) {
-        self.session.forget_interruptions();
+        self.owned.forget_interruptions();
     }
 
     fn read_piped(&mut self, terminal: &mut Terminal) -> Result<String, CommandError> {
         self.pipe().ask();
         let mut is_there = self.pipe().has_line_soon();
         while !is_there {
-            match self.session.advance(&mut *self.store)? {
+            match self.owned.advance(&mut *self.store)? {
                 Advance::Turn | Advance::Interrupted => {}
                 Advance::Idle | Advance::Ended { .. } => {
                     self.report(terminal)?;
                     if !self.pipe().has_line() {
-                        self.session.wait();
+                        self.owned.wait();
                     }
                 }
             }
@@ -105,17 +105,17 @@ impl Prompt for Live {
         if self.tell_end(terminal) {
             return Ok(Evaluated::Failed);
         }
-        let before = self.session.head();
-        let older = self.session.newest_evaluation();
-        let sources = attach::sources(text, &mut self.session);
-        if !self.session.evaluate(text.to_owned(), sources)? {
+        let before = self.owned.head();
+        let older = self.owned.newest_evaluation();
+        let sources = attach::sources(text, &mut self.owned);
+        if !self.owned.evaluate(text.to_owned(), sources)? {
             // The interruption that withdrew the text is still to be taken.
-            self.session.advance(&mut *self.store)?;
+            self.owned.advance(&mut *self.store)?;
             terminal.message("interrupted");
             return Ok(Evaluated::Failed);
         }
         let pause = self.pursue(older, terminal)?;
-        self.session.settle(&mut *self.store)?;
+        self.owned.settle(&mut *self.store)?;
         let own = if pause == Pause::Ended {
             self.own_failure()?
         } else {
@@ -126,7 +126,7 @@ impl Prompt for Live {
             (Pause::Ended, Some((failure, _))) if failure.is_interruption() => {
                 let given_up = self.give_up(before, older, terminal)?;
                 // The interruption itself is still to be taken.
-                self.session.advance(&mut *self.store)?;
+                self.owned.advance(&mut *self.store)?;
                 return Ok(given_up);
             }
             (Pause::Ended, Some((failure, turn))) => {
@@ -139,14 +139,14 @@ impl Prompt for Live {
             self.catch_up()?;
         }
         self.report(terminal)?;
-        Ok(match self.session.exit() {
+        Ok(match self.owned.exit() {
             Some(code) => Evaluated::Ended(ExitCode::of_run(code)),
             None => Evaluated::Done,
         })
     }
 
     fn names_with(&self, word: &str) -> Vec<String> {
-        let names = self.session.names().into_iter().map(|(name, _)| name);
+        let names = self.owned.names().into_iter().map(|(name, _)| name);
         names.filter(|name| name.contains(word)).collect()
     }
 
@@ -162,7 +162,7 @@ impl Prompt for Live {
         self.evaluate(&limiting_text(characters_max), terminal)
     }
 
-    fn edit(&mut self, name: Option<&str>) -> Result<Rework, CommandError> {
+    fn edit(&mut self, name: Option<&str>) -> Result<EditedText, CommandError> {
         self.edited(name)
     }
 
@@ -177,7 +177,7 @@ impl Prompt for Live {
 
     fn come_to_rest(&mut self, terminal: &mut Terminal) -> Result<bool, CommandError> {
         self.prompt_state.streams.close();
-        self.session.run_on(&mut *self.store)?;
+        self.owned.run_on(&mut *self.store)?;
         self.report(terminal)?;
         Ok(!self.prompt_state.has_failed)
     }
@@ -186,7 +186,7 @@ impl Prompt for Live {
 impl Live {
     /// Says that the session is over and how it goes on, and whether it is over.
     pub(crate) fn tell_end(&self, terminal: &mut Terminal) -> bool {
-        let is_over = self.session.exit().is_some();
+        let is_over = self.owned.exit().is_some();
         if is_over {
             terminal.message("the session is over; `,back` goes back to before its end");
         }
@@ -196,10 +196,10 @@ impl Live {
     /// Lets the run go on until the evaluations that are newer than a given one have ended.
     fn pursue(&mut self, older: Option<FiberId>, terminal: &mut Terminal) -> Result<Pause, CommandError> {
         loop {
-            if self.session.newest_evaluation() <= older {
+            if self.owned.newest_evaluation() <= older {
                 return Ok(Pause::Ended);
             }
-            match self.session.advance(&mut *self.store)? {
+            match self.owned.advance(&mut *self.store)? {
                 Advance::Turn => {}
                 Advance::Ended { .. } => return Ok(Pause::Ended),
                 Advance::Interrupted => return Ok(Pause::Interrupted),
@@ -216,11 +216,11 @@ impl Live {
     /// output each time.
     fn catch_up(&mut self) -> Result<(), CommandError> {
         for _ in 0..TURNS_MAX {
-            if self.session.advance(&mut *self.store)? != Advance::Turn {
+            if self.owned.advance(&mut *self.store)? != Advance::Turn {
                 break;
             }
         }
-        self.session.settle(&mut *self.store)
+        self.owned.settle(&mut *self.store)
     }
 
     /// Waits for the world or the person, where the run cannot go on by itself.
@@ -232,13 +232,13 @@ impl Live {
         {
             return self.ask(request, &prompt, terminal);
         }
-        if self.prompt_state.streams.is_input_wanted() && self.session.is_reading() {
+        if self.prompt_state.streams.is_input_wanted() && self.owned.is_reading() {
             return self.read_for_program(terminal);
         }
-        if !self.session.is_expecting() {
+        if !self.owned.is_expecting() {
             return Ok(Some(Pause::Waiting));
         }
-        Ok((self.session.wait() == Waited::Interrupted).then_some(Pause::Interrupted))
+        Ok((self.owned.wait() == Waited::Interrupted).then_some(Pause::Interrupted))
     }
 
     /// Asks the person a question of the program; with the end of input it stays open.
@@ -254,7 +254,7 @@ impl Live {
                 self.prompt_state.seen.insert(request);
             }
             Line::Input(line) => {
-                if let Err(CommandError::Problem(problem)) = self.session.answer(request, prompt, &line) {
+                if let Err(CommandError::Problem(problem)) = self.owned.answer(request, prompt, &line) {
                     terminal.message(&problem.what);
                 }
             }
@@ -292,9 +292,9 @@ impl Live {
     }
 
     /// Lets the run go on for a turn, or until an input or a typed line comes.
-    fn go_on(&mut self, is_prompt: bool, terminal: &mut Terminal) -> Result<Meanwhile, CommandError> {
-        match self.session.advance(&mut *self.store)? {
-            Advance::Turn if self.session.is_settled() => self.report(terminal)?,
+    fn go_on(&mut self, is_prompt: bool, terminal: &mut Terminal) -> Result<PromptEvent, CommandError> {
+        match self.owned.advance(&mut *self.store)? {
+            Advance::Turn if self.owned.is_settled() => self.report(terminal)?,
             Advance::Turn => {}
             Advance::Interrupted => return Ok(self.interrupted()),
             Advance::Idle | Advance::Ended { .. } => {
@@ -302,25 +302,25 @@ impl Live {
                 if is_prompt {
                     self.tell_questions(terminal);
                 }
-                if !prompt::has_line(self) && self.session.wait() == Waited::Interrupted {
+                if !prompt::has_line(self) && self.owned.wait() == Waited::Interrupted {
                     return Ok(self.interrupted());
                 }
             }
         }
-        Ok(Meanwhile::GoesOn)
+        Ok(PromptEvent::GoesOn)
     }
 
     /// What an interruption means: the terminal sends a signal only after the editor has returned.
-    fn interrupted(&mut self) -> Meanwhile {
+    fn interrupted(&mut self) -> PromptEvent {
         if self
             .prompt_state
             .line_editor
             .as_mut()
             .is_some_and(EditorThread::has_line_soon)
         {
-            Meanwhile::Interrupted
+            PromptEvent::Interrupted
         } else {
-            Meanwhile::GoesOn
+            PromptEvent::GoesOn
         }
     }
 
@@ -331,9 +331,9 @@ impl Live {
         older: Option<FiberId>,
         terminal: &mut Terminal,
     ) -> Result<Evaluated, CommandError> {
-        if self.session.newest_evaluation() > older {
-            self.session.abandon()?;
-            self.session.settle(&mut *self.store)?;
+        if self.owned.newest_evaluation() > older {
+            self.owned.abandon()?;
+            self.owned.settle(&mut *self.store)?;
             self.report(terminal)?;
         } else {
             self.report_before_newest(terminal)?;
@@ -348,7 +348,7 @@ impl Live {
 
     /// The failure of the text whose evaluation ended in the newest turn, with that turn.
     fn own_failure(&mut self) -> Result<Option<(Failure, TurnRecord)>, CommandError> {
-        Ok(match self.turn_at(self.session.head())? {
+        Ok(match self.turn_at(self.owned.head())? {
             Some(turn) if turn.actor == MAIN => match &turn.outcome {
                 Outcome::Failed { failure } => Some((failure.clone(), turn)),
                 Outcome::Committed {} => None,
@@ -376,12 +376,12 @@ impl Live {
         let is_torn = !is_whole && self.can_take_back(before)?;
         let mut ways = self.meant(failure).into_iter().collect::<Vec<_>>();
         if !is_torn {
-            ways.push(self.way_to_see(self.session.head()));
+            ways.push(self.way_to_see(self.owned.head()));
         }
         if !is_torn && !is_whole {
             ways.push("what was done before that turn stands; `,back` takes it back".to_owned());
         }
-        self.session.tell_failure(failure, &ways, terminal);
+        self.owned.tell_failure(failure, &ways, terminal);
         Ok(if is_torn {
             Evaluated::PartlyDone(before)
         } else {
@@ -395,12 +395,12 @@ impl Live {
 
     /// Reports the failures in the background, up to the newest durable turn.
     fn report(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
-        self.report_until(self.session.newest_durable(), terminal)
+        self.report_until(self.owned.newest_durable(), terminal)
     }
 
     /// Reports the failures in the background before the newest turn, which is reported otherwise.
     fn report_before_newest(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
-        let newest = self.session.head();
+        let newest = self.owned.head();
         let before = Sequence::new(newest.number().saturating_sub(1)).unwrap_or(Sequence::FIRST);
         self.report_until(before, terminal)?;
         self.reported = newest;
@@ -421,8 +421,7 @@ impl Live {
             {
                 self.prompt_state.has_failed = true;
                 let who = "it happened in the background: what failed has ended, the session goes on".to_owned();
-                self.session
-                    .tell_failure(failure, &[who, self.way_to_see(at)], terminal);
+                self.owned.tell_failure(failure, &[who, self.way_to_see(at)], terminal);
             }
         }
         Ok(())
@@ -430,7 +429,7 @@ impl Live {
 
     /// The oldest open question that the person has not seen.
     fn unseen_question(&self) -> Option<(RequestId, IOValue)> {
-        let mut open = self.session.open_questions().into_iter();
+        let mut open = self.owned.open_questions().into_iter();
         open.find(|(request, _)| !self.prompt_state.seen.contains(request))
     }
 
@@ -441,7 +440,7 @@ impl Live {
             let asked = Asked {
                 number: request.0,
                 id: String::new(),
-                is_approval: self.session.is_approval(request),
+                is_approval: self.owned.is_approval(request),
                 prompt,
                 is_put: true,
             };
@@ -453,25 +452,25 @@ impl Live {
     pub(crate) fn answer(&mut self, text: &str, terminal: &mut Terminal) {
         let named = text
             .split_once(char::is_whitespace)
-            .and_then(|(named, rest)| Some((self.session.question(Some(named))?, rest.trim_start())));
-        let asked = named.or_else(|| Some((self.session.question(None)?, text)));
+            .and_then(|(named, rest)| Some((self.owned.question(Some(named))?, rest.trim_start())));
+        let asked = named.or_else(|| Some((self.owned.question(None)?, text)));
         let Some(((request, prompt), answer)) = asked else {
-            terminal.message(if self.session.open_questions().is_empty() {
+            terminal.message(if self.owned.open_questions().is_empty() {
                 "no question is open"
             } else {
                 "what asks for approval has to be named by its number: `,waits` shows it"
             });
             return;
         };
-        if let Err(CommandError::Problem(problem)) = self.session.answer(request, &prompt, answer) {
+        if let Err(CommandError::Problem(problem)) = self.owned.answer(request, &prompt, answer) {
             terminal.message(&problem.what);
         }
     }
 
     /// Says why the prompt is back although the text has not ended.
     fn tell_waits(&self, terminal: &mut Terminal) {
-        if self.session.open_questions().is_empty() {
-            let fibers = self.session.waiting_fibers();
+        if self.owned.open_questions().is_empty() {
+            let fibers = self.owned.waiting_fibers();
             terminal.message(format!("waiting: {fibers}; `,waits` lists them"));
         } else {
             terminal.message("a question is open; `,waits` shows it, `,answer TEXT` answers it");
@@ -489,7 +488,7 @@ impl Live {
             return Some(format!("`{name}` is in `{library}`: `(import {library})` brings it"));
         }
         let names: Vec<Name> = self
-            .session
+            .owned
             .names()
             .into_iter()
             .map(|(name, _)| Name::from(name.as_str()))
@@ -504,7 +503,7 @@ impl Live {
     /// without the loss of a call that is under way.
     fn can_take_back(&mut self, before: Sequence) -> Result<bool, CommandError> {
         let mut next = before.next();
-        while let Some(at) = next.filter(|at| *at <= self.session.head()) {
+        while let Some(at) = next.filter(|at| *at <= self.owned.head()) {
             if let Some(turn) = self.turn_at(at)?
                 && turn.actions.iter().any(|action| action.effects().next().is_some())
             {
@@ -512,7 +511,7 @@ impl Live {
             }
             next = at.next();
         }
-        Ok(self.journal.is_some() && !self.session.is_calling())
+        Ok(self.journal.is_some() && !self.owned.is_calling())
     }
 }
 

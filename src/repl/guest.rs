@@ -26,7 +26,7 @@ use super::editor::Line;
 use super::editor_thread::{EditorThread, Wanted};
 use super::event::{Event, Kind, symbol};
 use super::link::{Link, News};
-use super::prompt::{self, Evaluated, Meanwhile};
+use super::prompt::{self, Evaluated, PromptEvent};
 use crate::command::describe;
 use crate::error::CommandError;
 use crate::render::{self, SourceTexts};
@@ -442,10 +442,10 @@ impl<'a> Guest<'a> {
     }
 
     /// Shows what has come while the person types.
-    fn go_on(&mut self, asked: Option<&Asked>, terminal: &mut Terminal) -> Result<Meanwhile, CommandError> {
+    fn go_on(&mut self, asked: Option<&Asked>, terminal: &mut Terminal) -> Result<PromptEvent, CommandError> {
         let Some(news) = self.link.news()? else {
             terminal.message(format!("{}; Enter leaves", self.link.alone()));
-            return Ok(Meanwhile::Alone);
+            return Ok(PromptEvent::Alone);
         };
         let was_open = asked.is_some_and(|asked| self.open.has(&asked.id));
         let nothing = Request::default();
@@ -473,7 +473,7 @@ impl<'a> Guest<'a> {
                 }
             }
         }
-        Ok(Meanwhile::GoesOn)
+        Ok(PromptEvent::GoesOn)
     }
 }
 

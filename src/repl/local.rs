@@ -23,10 +23,10 @@ use crate::doors;
 use crate::error::CommandError;
 use crate::following::Following;
 use crate::journal::{Journal, Place};
+use crate::owned_run::record_at;
+use crate::owned_run::serve::OwnerRequest;
 use crate::records::hash_at;
 use crate::saying::{Way, say};
-use crate::session::record_at;
-use crate::session::serve::Wish;
 use crate::turn;
 
 /// Lets sessions begin in a run whose program takes texts.
@@ -128,8 +128,8 @@ impl<'a> Local<'a> {
     }
 
     /// Asks the process that executes the run; `None` if there is none.
-    fn ask(&self, wish: &Wish) -> Result<Option<IOValue>, CommandError> {
-        doors::hand_over((&*self.store, self.journal), &self.place, &wish.encode())
+    fn ask(&self, owner_request: &OwnerRequest) -> Result<Option<IOValue>, CommandError> {
+        doors::hand_over(&*self.store, self.journal, &self.place, &owner_request.encode())
     }
 }
 
@@ -175,17 +175,17 @@ impl Link for Local<'_> {
                     " stops the run, so that it goes on elsewhere",
                 ]));
         }
-        let host = Wish::Evaluate { text: HOST.to_owned() };
+        let host = OwnerRequest::Evaluate { text: HOST.to_owned() };
         self.ask(&host)?;
         Ok(facts)
     }
 
     fn tell(&mut self, message: IOValue) -> Result<bool, CommandError> {
-        let wish = Wish::Tell {
+        let owner_request = OwnerRequest::Tell {
             value: message,
             stays: false,
         };
-        let turns = self.ask(&wish)?;
+        let turns = self.ask(&owner_request)?;
         let read = |turns: &IOValue| {
             Fields::of(turns, "turns", 2).and_then(|mut fields| {
                 fields.read::<u64>("before")?;
@@ -197,12 +197,12 @@ impl Link for Local<'_> {
     }
 
     fn approve(&mut self, session: &str, question: &str, answer: IOValue) -> Result<(), CommandError> {
-        let wish = Wish::Approve {
+        let owner_request = OwnerRequest::Approve {
             session: session.to_owned(),
             question: question.to_owned(),
             answer,
         };
-        self.ask(&wish).map(drop)
+        self.ask(&owner_request).map(drop)
     }
 
     fn settle(&mut self) {
@@ -232,17 +232,16 @@ impl Link for Local<'_> {
         }
         if is_new {
             let head = self.store.head(&run, &here)?.unwrap_or(self.place.head.clone());
-            let wish = Wish::Fork {
+            let owner_request = OwnerRequest::Fork {
                 turn: head.sequence.number(),
                 branches: vec![branch.to_owned()],
             };
-            self.ask(&wish)?.ok_or_else(gone)?;
+            self.ask(&owner_request)?.ok_or_else(gone)?;
         }
-        let wish = Wish::Branch {
+        let owner_request = OwnerRequest::Branch {
             name: branch.to_owned(),
         };
-        let home = (&*self.store, self.journal);
-        doors::hand_over(home, &self.home, &wish.encode())?.ok_or_else(gone)?;
+        doors::hand_over(&*self.store, self.journal, &self.home, &owner_request.encode())?.ok_or_else(gone)?;
         let place = self.journal.resolve(&*self.store, Some(&format!("{run}/{branch}")))?;
         self.next = place.head.sequence.number() + 1;
         self.known = VecDeque::from([(place.head.sequence, place.head.hash)]);
@@ -251,10 +250,10 @@ impl Link for Local<'_> {
     }
 
     fn names(&self, session: &str) -> Vec<(String, bool)> {
-        let wish = Wish::Names {
+        let owner_request = OwnerRequest::Names {
             session: session.to_owned(),
         };
-        let names = self.ask(&wish).ok().flatten();
+        let names = self.ask(&owner_request).ok().flatten();
         names.and_then(|names| Codec::decode(&names).ok()).unwrap_or_default()
     }
 

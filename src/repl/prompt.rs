@@ -40,7 +40,7 @@ pub(crate) enum Evaluated {
 
 /// What happens while the person types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meanwhile {
+pub(crate) enum PromptEvent {
     GoesOn,
     /// The person interrupts a line that has just been typed.
     Interrupted,
@@ -49,7 +49,7 @@ pub(crate) enum Meanwhile {
 }
 
 /// What a person has edited.
-pub(crate) enum Rework {
+pub(crate) enum EditedText {
     /// Nothing: the text is as it was.
     Nothing,
     /// A text of the session.
@@ -115,7 +115,7 @@ pub(crate) trait Prompt: Sized {
     ///
     /// # Errors
     /// If there is nothing to edit, or the editor fails.
-    fn edit(&mut self, name: Option<&str>) -> Result<Rework, CommandError>;
+    fn edit(&mut self, name: Option<&str>) -> Result<EditedText, CommandError>;
 
     /// Executes a comma command.
     ///
@@ -296,9 +296,9 @@ fn obey<P: Prompt>(
             }
         },
         Ok(Command::Edit(name)) => match prompt.edit(name.as_deref()) {
-            Ok(Rework::File(path)) => loaded.load(path, &mut prompt, terminal)?,
-            Ok(Rework::Text(text)) => evaluate(&mut prompt, &text, terminal)?,
-            Ok(Rework::Nothing) => {
+            Ok(EditedText::File(path)) => loaded.load(path, &mut prompt, terminal)?,
+            Ok(EditedText::Text(text)) => evaluate(&mut prompt, &text, terminal)?,
+            Ok(EditedText::Nothing) => {
                 terminal.message("the text is as it was, so nothing is evaluated");
                 Evaluated::Done
             }
@@ -372,7 +372,7 @@ pub(super) fn read<P: Prompt>(
     prompt: &mut P,
     wanted: Wanted,
     terminal: &mut Terminal,
-    mut go_on: impl FnMut(&mut P, &mut Terminal) -> Result<Meanwhile, CommandError>,
+    mut go_on: impl FnMut(&mut P, &mut Terminal) -> Result<PromptEvent, CommandError>,
 ) -> Result<Option<Line>, CommandError> {
     if let Some(screen) = &terminal.screen {
         screen.begin_prompt()?;
@@ -383,10 +383,10 @@ pub(super) fn read<P: Prompt>(
     if let Some(line_editor) = prompt.line_editor() {
         line_editor.ask(wanted);
     }
-    let (mut meanwhile, mut is_interrupted) = (Ok(Meanwhile::GoesOn), false);
-    while matches!(meanwhile, Ok(Meanwhile::GoesOn | Meanwhile::Interrupted)) && !has_line(prompt) {
+    let (mut meanwhile, mut is_interrupted) = (Ok(PromptEvent::GoesOn), false);
+    while matches!(meanwhile, Ok(PromptEvent::GoesOn | PromptEvent::Interrupted)) && !has_line(prompt) {
         meanwhile = go_on(prompt, terminal);
-        is_interrupted |= matches!(meanwhile, Ok(Meanwhile::Interrupted));
+        is_interrupted |= matches!(meanwhile, Ok(PromptEvent::Interrupted));
         if let Err(CommandError::Problem(problem)) = &meanwhile {
             terminal.message(render::problem(problem, terminal.speaker, terminal.is_styled));
         }
@@ -400,7 +400,7 @@ pub(super) fn read<P: Prompt>(
     }
     let meanwhile = meanwhile?;
     let line = line.map_err(|error| CommandError::caused("the prompt cannot be shown", &error))?;
-    if meanwhile == Meanwhile::Alone {
+    if meanwhile == PromptEvent::Alone {
         return Ok(None);
     }
     if is_interrupted && matches!(line, Line::Input(_)) {

@@ -4,7 +4,7 @@
 //! INVARIANT: between two texts every evaluation is durable, so a session can be left, moved back
 //! and reopened at any of them.
 //! It evaluates nothing; `evaluation.rs` does.
-//! Read next: `evaluation.rs`, then the crate's `session.rs`.
+//! Read next: `evaluation.rs`, then the crate's `owned_run.rs`.
 
 use duet_runtime::model::failure;
 use std::collections::BTreeSet;
@@ -29,9 +29,9 @@ use super::streams::PromptStreams;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Launch;
+use crate::owned_run::{self, Beginning, Detached, OwnedRun, Prepared};
 use crate::records::turns;
 use crate::saying::{Speaker, Way, say};
-use crate::session::{self, Detached, Prepared, Session};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
 use crate::verb::{self, Answers, Request, show};
@@ -54,7 +54,7 @@ pub(crate) struct Live {
     /// The journal; none if it is kept in memory.
     pub(super) journal: Option<Journal>,
     pub(super) store: Box<dyn Store>,
-    pub(super) session: Session,
+    pub(super) owned: OwnedRun,
     pub(super) place: Place,
     pub(super) prompt_state: PromptState,
     /// The newest turn whose failure, if it failed, the person has seen.
@@ -128,23 +128,27 @@ impl Live {
             None => PROGRAM,
         };
         let mut launch = Launch::of_text(NAME, program, workspace)?;
-        let at = (&mut *store as &mut dyn Store, journal.map(Journal::path));
         let options = match journal {
-            Some(journal) => prompt_state.options().beside(journal.path()),
+            Some(journal) => prompt_state.options().beside(journal),
             None => prompt_state.options(),
         };
         launch.grant(&options)?;
         let prepared = Prepared::new(&launch, options, terminal)?;
-        let mut session = Session::start(prepared, (id.clone(), "repl"), at)?;
-        session.run_on(&mut *store)?;
-        session.stop_when_interrupted();
-        session.advise_prompt();
+        let beginning = Beginning {
+            id: id.clone(),
+            command: "repl",
+            journal,
+        };
+        let mut owned = OwnedRun::start(prepared, beginning, &mut *store)?;
+        owned.run_on(&mut *store)?;
+        owned.stop_when_interrupted();
+        owned.advise_prompt();
         Ok(Self {
             journal: journal.cloned(),
-            place: session.place_of(id)?,
+            place: owned.place_of(id)?,
             store,
-            reported: session.head(),
-            session,
+            reported: owned.head(),
+            owned,
             prompt_state: prompt_state.begun(),
         })
     }
@@ -181,9 +185,9 @@ impl Live {
         refuse_programs(journal, address)?;
         let given = prompt_state.world.clone();
         let mut live = Self::open_in_place_of(None, journal, address, prompt_state)?;
-        live.session.tell_versions(terminal);
-        if live.session.widen(&*live.store, &given, terminal)? {
-            live.session.settle(&mut *live.store)?;
+        live.owned.tell_versions(terminal);
+        if live.owned.widen(&*live.store, &given, terminal)? {
+            live.owned.settle(&mut *live.store)?;
         }
         live.prompt_state = live.prompt_state.begun();
         Ok(live)
@@ -197,18 +201,17 @@ impl Live {
     ) -> Result<Self, CommandError> {
         let mut store = journal.open_to_write("repl")?;
         let place = journal.resolve(&*store, address)?;
-        let at = (&mut *store as &mut dyn Store, journal.path());
-        let mut session = Session::reopen(detached, &place, at, prompt_state.options())?;
-        session.stop_when_interrupted();
+        let mut owned = OwnedRun::reopen(detached, &place, journal.opened(&mut *store), prompt_state.options())?;
+        owned.stop_when_interrupted();
         // Whoever types a text once more wants what it says.
-        session.call_again();
-        session.advise_prompt();
+        owned.call_again();
+        owned.advise_prompt();
         journal.set_current(&place.run, &place.branch);
         Ok(Self {
             journal: Some(journal.clone()),
             store,
-            reported: session.head(),
-            session,
+            reported: owned.head(),
+            owned,
             place,
             prompt_state,
         })
@@ -216,7 +219,7 @@ impl Live {
 
     /// The newest turn.
     pub(crate) fn turn(&self) -> Sequence {
-        self.session.head()
+        self.owned.head()
     }
 
     /// The name of the session in the prompt.
@@ -229,7 +232,7 @@ impl Live {
     /// # Errors
     /// Why it cannot be expanded.
     pub(crate) fn expanded(&mut self, text: &str) -> Result<String, failure::Failure> {
-        self.session.expanded(text)
+        self.owned.expanded(text)
     }
 
     /// The instructions of a named procedure, or of a text.
@@ -237,23 +240,23 @@ impl Live {
     /// # Errors
     /// Why there are none.
     pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, failure::Failure> {
-        self.session.disassembled(text)
+        self.owned.disassembled(text)
     }
 
     /// Shows why a text is refused.
     pub(crate) fn tell_failure(&self, failure: &failure::Failure, terminal: &mut Terminal) {
-        self.session.tell_failure(failure, &[], terminal);
+        self.owned.tell_failure(failure, &[], terminal);
     }
 
     /// Counts from here on where fuel is used.
     pub(crate) fn begin_profile(&mut self) {
-        self.session.begin_profile();
+        self.owned.begin_profile();
     }
 
     /// Ends counting; the procedures with the units of fuel that were used in them, those that used
     /// most first.
     pub(crate) fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
-        self.session.end_profile()
+        self.owned.end_profile()
     }
 
     /// The record of a turn of the session, which is made durable first.
@@ -261,8 +264,8 @@ impl Live {
     /// # Errors
     /// If the journal fails.
     pub(super) fn record_at(&mut self, at: Sequence) -> Result<Record, CommandError> {
-        self.session.settle(&mut *self.store)?;
-        session::record_at(&*self.store, &self.place, at)
+        self.owned.settle(&mut *self.store)?;
+        owned_run::record_at(&*self.store, &self.place, at)
     }
 
     /// The number of turns after a turn, and the fuel that they used.
@@ -270,11 +273,11 @@ impl Live {
     /// # Errors
     /// If the journal fails.
     pub(crate) fn cost_since(&mut self, before: Sequence) -> Result<(u64, u64), CommandError> {
-        self.session.settle(&mut *self.store)?;
+        self.owned.settle(&mut *self.store)?;
         let (mut count, mut fuel) = (0, 0);
         let branch = (&self.place.run, &self.place.branch);
         let first = before.next().unwrap_or(before);
-        for turn in turns(&*self.store, branch, (first, self.session.head())) {
+        for turn in turns(&*self.store, branch, (first, self.owned.head())) {
             count += 1;
             fuel += turn?.fuel;
         }
@@ -288,7 +291,7 @@ impl Live {
     /// If there were fewer, or the journal fails.
     pub(crate) fn before(&mut self, count: u64) -> Result<Sequence, CommandError> {
         let mut left = count;
-        let mut at = self.session.head().number();
+        let mut at = self.owned.head().number();
         while at > 0 {
             let sequence = Sequence::new(at).map_err(|error| CommandError::problem(error.to_string()))?;
             if !texts(&self.record_at(sequence)?)?.is_empty() {
@@ -310,8 +313,8 @@ impl Live {
     /// # Errors
     /// If the journal fails.
     pub(crate) fn memory_since(&mut self, before: Sequence) -> Result<String, CommandError> {
-        self.session.settle(&mut *self.store)?;
-        let turns = Some(before)..Some(self.session.head());
+        self.owned.settle(&mut *self.store)?;
+        let turns = Some(before)..Some(self.owned.head());
         let found = show::memory_between(&*self.store, &self.place, turns, MAIN)?;
         Ok(found.as_ref().map_or_else(String::new, show::memory_as_text))
     }
@@ -321,7 +324,7 @@ impl Live {
     /// # Errors
     /// If the journal fails.
     pub(crate) fn consult(mut self, request: &Request, terminal: &mut Terminal) -> Result<Self, CommandError> {
-        self.session.settle(&mut *self.store)?;
+        self.owned.settle(&mut *self.store)?;
         match (&self.journal, request.row().answers) {
             (Some(journal), _) => drop(perform_lent(request, journal, terminal)),
             (None, Answers::Language) => drop(perform_lent(request, &Journal::default(), terminal)),
@@ -345,17 +348,17 @@ impl Live {
             terminal.message(NO_JOURNAL);
             return Ok(self);
         };
-        self.session.settle(&mut *self.store)?;
+        self.owned.settle(&mut *self.store)?;
         let Self {
             store,
-            session,
+            owned,
             place,
             mut prompt_state,
             ..
         } = self;
         drop(store);
         prompt_state.seen.clear();
-        let detached = Some(session.detach());
+        let detached = Some(owned.detach());
         let code = perform_lent(request, &journal, terminal);
         let here = format!("{}/{}", place.run, place.branch);
         match after {
@@ -378,9 +381,9 @@ impl Live {
         match (&self.journal, head.flatten()) {
             (Some(journal), Some(_)) => {
                 let (journal, address) = (journal.clone(), format!("{}/{branch}", self.place.run));
-                self.session.settle(&mut *self.store)?;
+                self.owned.settle(&mut *self.store)?;
                 drop(self.store);
-                let detached = Some(self.session.detach());
+                let detached = Some(self.owned.detach());
                 Self::open_in_place_of(detached, &journal, Some(&address), self.prompt_state)
             }
             (Some(_) | None, _) => {
@@ -392,7 +395,7 @@ impl Live {
 
     /// The names of the sessions that others have in the run.
     pub(crate) fn guests(&self) -> Vec<String> {
-        self.session.guests()
+        self.owned.guests()
     }
 
     /// The run and the branch, as an address.
@@ -403,7 +406,7 @@ impl Live {
 
 impl Scope for Live {
     fn names(&self) -> Vec<Candidate> {
-        let names = self.session.names().into_iter();
+        let names = self.owned.names().into_iter();
         names
             .map(|(name, is_keyword)| Candidate {
                 signature: command::describe::signature(&name),
@@ -418,11 +421,11 @@ impl Scope for Live {
 fn refuse_programs(journal: &Journal, address: Option<&str>) -> Result<(), CommandError> {
     let store = journal.open_to_read()?;
     let place = journal.resolve(&store, address)?;
-    let first = session::record_at(&store, &place, Sequence::FIRST)?;
+    let first = owned_run::record_at(&store, &place, Sequence::FIRST)?;
     if is_prompt(&genesis(&first)?.program) {
         return Ok(());
     }
-    let mut run = session::restore(&store, &place)?;
+    let mut run = owned_run::restore(&store, &place)?;
     let is_over = run.state().exit.is_some();
     let lent = run.lend::<SchemePrograms>(MAIN);
     if lent.is_some_and(|(programs, main)| programs.is_interactive(main)) {
@@ -503,7 +506,7 @@ pub(crate) fn script(store: &dyn Store, place: &Place) -> Result<String, Command
     let mut script = String::new();
     let mut next = Sequence::FIRST.next();
     while let Some(at) = next.filter(|at| *at <= place.at()) {
-        let record = session::record_at(store, place, at)?;
+        let record = owned_run::record_at(store, place, at)?;
         if !turn::is_failed(&turn::body(&record)?) {
             for text in texts(&record)? {
                 script.push_str(text.trim_end());

@@ -29,7 +29,7 @@ struct Piece {
 
 /// The lines that only one of two runs shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Apart {
+pub(crate) struct OutputDifference {
     pub(crate) before: Vec<String>,
     pub(crate) now: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub(super) fn unseen([before, now]: &[Vec<Shown>; 2]) -> Vec<EffectKind> {
 }
 
 /// Returns the lines that only one of two runs shows.
-pub(super) fn apart([before, now]: &[Vec<Shown>; 2]) -> Apart {
+pub(super) fn apart([before, now]: &[Vec<Shown>; 2]) -> OutputDifference {
     let [before, now] = [before, now].map(|shown| pieces(shown));
     let (lost, new) = alone(&before, &now);
     let lines = |pieces: &[Piece], alone: &[bool]| {
@@ -52,7 +52,7 @@ pub(super) fn apart([before, now]: &[Vec<Shown>; 2]) -> Apart {
             .map(|(piece, _)| piece.text.trim_end_matches('\n').to_owned())
             .collect()
     };
-    Apart {
+    OutputDifference {
         before: lines(&before, &lost),
         now: lines(&now, &new),
     }

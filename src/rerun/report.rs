@@ -13,7 +13,9 @@ use duet_journal::Sequence;
 use duet_kernel::expander::SourceText;
 use duet_runtime::driver::EffectKind;
 use duet_runtime::gate::payload::as_json;
-use duet_runtime::history::rerun::comparison::{Comparison, Fresh, Met, Shifted, Unheard, Unused};
+use duet_runtime::history::rerun::comparison::{
+    Comparison, CountDifference, Fresh, MatchedRequest, Unused, UnusedInput,
+};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::key::{Asked, Key};
 use duet_runtime::state::event::Event;
@@ -22,7 +24,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::number;
-use super::output::Apart;
+use super::output::OutputDifference;
 use crate::render::SourceTexts;
 use crate::saying::{Saying, Way, say};
 use crate::turn::short;
@@ -43,7 +45,7 @@ pub(crate) struct Report {
     pub(super) name: String,
     pub(super) comparison: Comparison,
     /// The lines that only one of both shows.
-    pub(super) output: Apart,
+    pub(super) output: OutputDifference,
     /// The exit code, if the changed code has ended the run.
     pub(super) ended: Option<u64>,
     /// The texts of both programs.
@@ -134,7 +136,7 @@ struct PlainOutput {
 impl Report {
     /// Says whether the changed code asks and shows the same.
     pub(crate) fn is_same(&self) -> bool {
-        self.comparison.is_same() && self.output == Apart::default()
+        self.comparison.is_same() && self.output == OutputDifference::default()
     }
 
     /// Says whether both programs have the same texts.
@@ -198,12 +200,13 @@ impl Report {
     /// The report as JSON, with members all the way down.
     pub(crate) fn json(&self) -> Value {
         let [recorded, now] = &self.texts;
-        let met = |met: &Met| PlainMet {
+        let met = |met: &MatchedRequest| PlainMet {
             asked: plain(&met.asked, now),
             recorded: plain(&met.recorded, recorded),
             is_answered: met.is_answered,
         };
-        let (moved, same): (Vec<&Met>, Vec<&Met>) = self.comparison.met.iter().partition(|met| is_moved(met));
+        let (moved, same): (Vec<&MatchedRequest>, Vec<&MatchedRequest>) =
+            self.comparison.met.iter().partition(|met| is_moved(met));
         as_form(&Form {
             identical: self.is_same(),
             program: self.program.clone(),
@@ -275,7 +278,7 @@ impl Report {
                 .map(|met| self.lost(met)),
         );
         lines.extend(comparison.shifted.iter().map(|shifted| {
-            let Shifted { key, before, now } = shifted;
+            let CountDifference { key, before, now } = shifted;
             format!("{key} is asked {now} times, before it was {before}: the answers may belong to other times")
         }));
         let is_told = |unused: &&Unused| !paired.contains(&unused.recorded.request);
@@ -330,7 +333,7 @@ impl Report {
         )
     }
 
-    fn moved(&self, met: &Met) -> String {
+    fn moved(&self, met: &MatchedRequest) -> String {
         let [before, now] = [(&met.recorded, &self.texts[0]), (&met.asked, &self.texts[1])]
             .map(|(asked, texts)| where_asked(asked, texts));
         let (key, turn) = (&met.recorded.key, met.recorded.turn);
@@ -348,11 +351,11 @@ impl Report {
     }
 
     /// Says whether the result of a call that the changed code waits for is lost.
-    fn is_lost(&self, met: &Met) -> bool {
+    fn is_lost(&self, met: &MatchedRequest) -> bool {
         self.ended.is_none() && met.is_open && !met.is_answered && met.asked.key.what.contains('/')
     }
 
-    fn lost(&self, met: &Met) -> String {
+    fn lost(&self, met: &MatchedRequest) -> String {
         let (key, turn) = (&met.recorded.key, met.recorded.turn);
         format!(
             "in flight: {key} of {}@{turn} has no recorded result; unless its tool may be repeated, it fails as \
@@ -411,7 +414,7 @@ impl Report {
         )
     }
 
-    fn unheard(&self, unheard: &Unheard) -> String {
+    fn unheard(&self, unheard: &UnusedInput) -> String {
         let PlainHeard {
             turn,
             kind,
@@ -456,7 +459,7 @@ fn stays(unused: &Unused) -> &'static str {
     }
 }
 
-fn is_moved(met: &Met) -> bool {
+fn is_moved(met: &MatchedRequest) -> bool {
     met.is_moved || met.is_elsewhere()
 }
 
@@ -494,8 +497,8 @@ fn plain(asked: &Asked, texts: &SourceTexts) -> PlainAsked {
     }
 }
 
-fn plain_shifted(shifted: &Shifted) -> PlainShifted {
-    let Shifted { key, before, now } = shifted;
+fn plain_shifted(shifted: &CountDifference) -> PlainShifted {
+    let CountDifference { key, before, now } = shifted;
     PlainShifted {
         actor: key.actor.clone(),
         definition: key.definition.clone(),
@@ -507,7 +510,7 @@ fn plain_shifted(shifted: &Shifted) -> PlainShifted {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else comes without a request")]
-fn plain_heard(unheard: &Unheard) -> PlainHeard {
+fn plain_heard(unheard: &UnusedInput) -> PlainHeard {
     let (kind, text) = match &unheard.heard.event {
         Event::Evaluate { text, .. } => ("typed text", short(text, TYPED_CHARACTERS)),
         Event::Told { value, .. } => ("told value", abbreviated(&value.value())),

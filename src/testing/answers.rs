@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use duet_drivers::prepared::covers;
 use duet_drivers::tool::double::{Answered, Doubles, without, written};
 use duet_drivers::world::scripts;
 use duet_runtime::driver::EffectKind;
@@ -73,7 +74,7 @@ pub(crate) fn answered(ledger: &Ledger) -> Vec<Answered> {
             Ok(value) => Ok(value.clone()),
             Err(fault) => Err(tool_failure(fault)?),
         };
-        let is_scripted = scripted.iter().any(|pattern| scripts::names(pattern, name));
+        let is_scripted = scripted.iter().any(|pattern| covers(pattern, name));
         (is_recorded(name) && !is_scripted).then(|| Answered {
             tool: name.clone(),
             asking: asked.key.asking(),

@@ -1,7 +1,7 @@
 //! The checks of a test: what each assertion found, and what is wrong with the file as a whole.
 //!
 //! INVARIANT: each failed check says what was wrong, and where if that is known.
-//! It runs nothing. Read next: `../session/tested.rs`.
+//! It runs nothing. Read next: `../owned_run/tested.rs`.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::difference::difference;
+use crate::owned_run::tested::{Finding, Tested};
 use crate::render::{in_scheme, message_of};
-use crate::session::tested::{Finding, Tested};
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -15,6 +15,7 @@ use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::record::{Outcome, TurnRecord};
 use duet_runtime::run::tool_failure;
+use duet_runtime::state::RunState;
 use duet_runtime::state::event::Event;
 use preserves::{IOValue, ValueImpl};
 use schemars::JsonSchema;
@@ -89,6 +90,11 @@ pub(crate) fn actor(id: ActorId, role: Option<&str>) -> String {
         Some(role) if !role.is_empty() => format!("{role} {}", id.0),
         None | Some(_) => id.to_string(),
     }
+}
+
+/// The name of a living actor for people.
+pub(crate) fn actor_in(state: &RunState, id: ActorId) -> String {
+    actor(id, state.actor(id).and_then(|actor| actor.role.as_deref()))
 }
 
 /// The name of a fiber of an actor for people: that of the actor, and its own if it has one.

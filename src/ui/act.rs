@@ -134,7 +134,7 @@ mod tests {
 
     fn command(act: Json) -> PageCommand {
         let act: Act = serde_json::from_value(act).expect("an act");
-        let command = act.command(&Journal::at("j".as_ref()), &WorldArguments::default());
+        let command = act.command(&Journal::default(), &WorldArguments::default());
         command.expect("a command")
     }
 

@@ -17,8 +17,8 @@ use crate::verb::project::Project;
 use crate::verb::view::View;
 use crate::verb::{Report, Request, perform};
 
-/// The first of the words of an errand that is a question of a page: the request as JSON and the
-/// journal follow.
+/// The first of the words of a process that answers a question of a page: the request as JSON and
+/// the journal follow.
 pub(crate) const QUESTION: &str = "--page-question";
 
 /// Stands in the place of a request for the report of `duet fsck`.
@@ -39,7 +39,7 @@ const ITEMS: usize = 2_000;
 /// The maximum number of places of cuts that are named.
 const CUTS: usize = 100;
 
-/// The words of an errand that answers a request in a process of its own.
+/// The words of a process of its own that answers a request.
 pub(crate) fn words(request: &Request, journal: &Journal) -> Vec<String> {
     // A request has texts, numbers and flags only, which all are JSON.
     let text = serde_json::to_string(request).unwrap_or_default();
@@ -47,7 +47,7 @@ pub(crate) fn words(request: &Request, journal: &Journal) -> Vec<String> {
     vec![QUESTION.to_owned(), text, journal]
 }
 
-/// The words of an errand that checks the journal in a process of its own.
+/// The words of a process of its own that checks the journal.
 pub(crate) fn check_words(journal: &Journal) -> Vec<String> {
     let journal = journal.text();
     vec![QUESTION.to_owned(), CHECK.to_owned(), journal]

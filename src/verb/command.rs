@@ -13,7 +13,7 @@ use super::form::{self, as_json, handed};
 use super::log::line::Drawing;
 use super::project::Project;
 use super::view::View;
-use super::{Answers, Errand, Request, find, perform};
+use super::{Answers, ChildRequest, Request, find, perform};
 use crate::command::run;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
@@ -29,7 +29,7 @@ struct Form {
 
 /// How a long report is printed.
 #[derive(Debug, clap::Args)]
-struct Sight {
+struct LongReportView {
     /// Shows actions that only move the program along, too.
     #[arg(long, short)]
     verbose: bool,
@@ -76,7 +76,7 @@ pub(crate) fn augment(name: &str, command: Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
     let long = command.get_long_about().cloned().unwrap_or_else(|| about.clone());
     let command = if row.is_long {
-        Sight::augment_args(command)
+        LongReportView::augment_args(command)
     } else {
         command
     };
@@ -113,14 +113,14 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
         Journal::from_arg_matches(matches)?
     };
     let mut view = terminal.view();
-    let is_followed = row.is_long && Sight::from_arg_matches(matches)?.follow;
+    let is_followed = row.is_long && LongReportView::from_arg_matches(matches)?.follow;
     if PAGED.contains(&name) && !is_json && !is_followed && !Reading::from_arg_matches(matches)?.no_pager {
         terminal.page();
     }
     let mut project = Project::of(&journal).on(terminal);
     let mut is_following = false;
     if row.is_long {
-        let sight = Sight::from_arg_matches(matches)?;
+        let sight = LongReportView::from_arg_matches(matches)?;
         (view.is_verbose, view.is_wide) = (sight.verbose, sight.wide);
         view.has_times = sight.times || view.columns.is_some();
         view.is_styled = match sight.color {
@@ -312,12 +312,12 @@ impl Printing {
 ///
 /// # Errors
 /// If it is no request, or is refused.
-pub(crate) fn execute_errand(errand: Errand, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let request: Request = serde_json::from_value(errand.request)
+pub(crate) fn execute_as_child(child: ChildRequest, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+    let request: Request = serde_json::from_value(child.request)
         .map_err(|error| CommandError::caused("the request is not understood", &error))?;
-    let mut project = Project::of(&errand.journal).on(terminal);
-    if errand.is_json || !form::is_handed(request.row().name) {
-        return show(&request, &mut project, View::default(), errand.is_json);
+    let mut project = Project::of(&child.journal).on(terminal);
+    if child.is_json || !form::is_handed(request.row().name) {
+        return show(&request, &mut project, View::default(), child.is_json);
     }
     let report = perform(&mut project, &request)?;
     let told = report.tell(&View::default());

@@ -87,7 +87,7 @@ struct Side {
 /// The differences of two places.
 pub(crate) enum Report {
     /// All of them.
-    Whole(Box<Whole>),
+    Whole(Box<AllDifferences>),
     /// Those of the texts.
     Code(Code),
 }
@@ -99,7 +99,7 @@ pub(crate) struct Code {
 }
 
 /// All differences of two places.
-pub(crate) struct Whole {
+pub(crate) struct AllDifferences {
     places: [Place; 2],
     relation: BranchRelation,
     sides: [Side; 2],
@@ -130,7 +130,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         see(&look, &left, &relation, &ledgers[0])?,
         see(&look, &right, &relation, &ledgers[1])?,
     ];
-    Ok(Report::Whole(Box::new(Whole {
+    Ok(Report::Whole(Box::new(AllDifferences {
         alignment: align(&ledgers[0], &ledgers[1]),
         texts: texts::apart(look.store, [&left, &right])?,
         places: [left, right],
@@ -177,7 +177,7 @@ impl Code {
     }
 }
 
-impl Whole {
+impl AllDifferences {
     fn form(&self) -> WholeForm {
         let [left, right] = &self.places;
         let results = form_of([left, right], &self.relation, &self.sides);

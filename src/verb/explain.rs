@@ -27,10 +27,10 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::origins::Origins;
+use crate::owned_run;
 use crate::records::Records;
 use crate::render::SourceTexts;
 use crate::saying::Saying;
-use crate::session;
 use crate::standing::Standing;
 use crate::turn;
 use advice::Advice;
@@ -109,7 +109,7 @@ const LOOKED_BACK: usize = 256;
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let run = session::restore(look.store, &place)?;
+    let run = owned_run::restore(look.store, &place)?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let explaining = Explaining {
         store: look.store,
@@ -161,7 +161,7 @@ impl Explaining<'_> {
     }
 
     fn is_failed_turn(&self) -> Result<bool, CommandError> {
-        let record = session::record_at(self.store, self.place, self.place.at())?;
+        let record = owned_run::record_at(self.store, self.place, self.place.at())?;
         Ok(self.place.turn.is_some() && turn::is_failed(&turn::body(&record)?))
     }
 

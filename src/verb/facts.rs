@@ -21,9 +21,9 @@ use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::owned_run;
 use crate::query::Query;
 use crate::saying::{Way, say};
-use crate::session;
 use crate::turn::{self, line};
 use crate::value_text::shown;
 
@@ -147,7 +147,7 @@ fn end(store: &dyn Store, place: &Place) -> Result<Option<(Sequence, Sequence)>,
     for number in (last.saturating_sub(LOOKED_BACK).max(1)..=last).rev() {
         let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
         let at = position(number)?;
-        if let Body::Turn(turn) = turn::body(&session::record_at(store, place, at)?)?
+        if let Body::Turn(turn) = turn::body(&owned_run::record_at(store, place, at)?)?
             && is_end(&turn)
         {
             return Ok(Some((at, position(number - 1)?)));

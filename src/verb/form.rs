@@ -179,7 +179,7 @@ mod tests {
             let has_form = find(row.name).is_some();
             assert!(
                 has_form || row.answers == Answers::Language || WITHOUT.contains(&row.name),
-                "{}",
+                "add the verb `{}` to the table of forms in src/verb/form.rs",
                 row.name
             );
         }

@@ -21,8 +21,8 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::origins::Origins;
+use crate::owned_run::{self, compiled};
 use crate::render::SourceTexts;
-use crate::session::{self, compiled};
 use crate::turn;
 use crate::turn::line;
 
@@ -80,7 +80,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 }
 
 fn at(store: &dyn Store, place: &Place, fiber: Option<u64>) -> Result<Report, CommandError> {
-    let body = turn::body(&session::record_at(store, place, place.at())?)?;
+    let body = turn::body(&owned_run::record_at(store, place, place.at())?)?;
     let mut report = match failed_actor(&body) {
         Some(actor) => failed(store, place, actor)?,
         None => parked(store, place)?,
@@ -140,7 +140,7 @@ fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, Co
     let programs = run.programs::<SchemePrograms>();
     let found = Computation {
         actor,
-        name: name_of(&run, actor),
+        name: line::actor_in(run.state(), actor),
         fiber: None,
         parked: None,
         frames: programs.failed_frames().to_vec(),
@@ -154,13 +154,15 @@ fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, Co
 
 /// The frames of the fibers that wait at a turn.
 fn parked(store: &dyn Store, place: &Place) -> Result<Report, CommandError> {
-    let mut run = session::restore(store, place)?;
-    let fibers: Vec<_> = fibers(&run);
+    let mut run = owned_run::restore(store, place)?;
+    let parked = parked_by_actor(&run).into_iter();
+    let fibers =
+        parked.flat_map(|(actor, fibers)| fibers.into_iter().map(move |(fiber, parked)| (actor, fiber, parked)));
     let mut origins = Origins::of(place.source(store));
     let mut found = Vec::new();
     for (actor, fiber, parked) in fibers {
         let strand = origins.name(fiber, place.at())?;
-        let name = line::strand(name_of(&run, actor), strand.as_deref());
+        let name = line::strand(line::actor_in(run.state(), actor), strand.as_deref());
         if let Some((programs, instance)) = run.lend::<SchemePrograms>(actor) {
             found.push(Computation {
                 actor,
@@ -178,18 +180,17 @@ fn parked(store: &dyn Store, place: &Place) -> Result<Report, CommandError> {
     })
 }
 
-fn name_of(run: &Run, actor: ActorId) -> String {
-    let role = run.state().actor(actor).and_then(|actor| actor.role.as_deref());
-    line::actor(actor, role)
-}
-
-fn fibers(run: &Run) -> Vec<(ActorId, FiberId, Callable)> {
+/// The actors of a run, each with its parked computations.
+pub(crate) fn parked_by_actor(run: &Run) -> Vec<(ActorId, Vec<(FiberId, Callable)>)> {
     let actors = run.state().actors.iter();
-    let fibers = actors.flat_map(|(actor, state)| {
+    let parked = actors.map(|(actor, state)| {
         let fibers = state.fibers.iter();
-        fibers.map(move |(fiber, state)| (*actor, *fiber, state.continuation))
+        (
+            *actor,
+            fibers.map(|(fiber, state)| (*fiber, state.continuation)).collect(),
+        )
     });
-    fibers.collect()
+    parked.collect()
 }
 
 fn text_of(computation: &Computation, texts: &SourceTexts) -> String {

@@ -496,7 +496,7 @@ fn next(turn: Sequence) -> Sequence {
 }
 
 /// A branch that is followed.
-pub(crate) struct Trail {
+pub(crate) struct FollowedBranch {
     place: Place,
     filter: Filter,
     /// The turns that were there, if few of them are wanted.
@@ -508,7 +508,7 @@ pub(crate) struct Trail {
 ///
 /// # Errors
 /// As [`perform`].
-pub(crate) fn follow(project: &mut Project, request: &mut Request) -> Result<Trail, CommandError> {
+pub(crate) fn follow(project: &mut Project, request: &mut Request) -> Result<FollowedBranch, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let filter = Filter::read(request, &look, &place)?;
@@ -538,7 +538,7 @@ pub(crate) fn follow(project: &mut Project, request: &mut Request) -> Result<Tra
     } else {
         0
     };
-    Ok(Trail {
+    Ok(FollowedBranch {
         place,
         filter,
         first,
@@ -546,7 +546,7 @@ pub(crate) fn follow(project: &mut Project, request: &mut Request) -> Result<Tra
     })
 }
 
-impl Trail {
+impl FollowedBranch {
     /// The branch.
     pub(crate) fn name(&self) -> String {
         self.place.name()

@@ -18,10 +18,10 @@ use crate::grants::Grants;
 use crate::journal::{Journal, Place};
 use crate::mail::{Delivery, MailArguments, Recipient};
 use crate::marks;
+use crate::owned_run::OwnedRun;
+use crate::owned_run::serve::OwnerRequest;
 use crate::query::Query;
 use crate::saying::{Way, say};
-use crate::session::Session;
-use crate::session::serve::Wish;
 use crate::standing::Standings;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
@@ -125,8 +125,8 @@ impl Project<'_> {
         store: &mut dyn Store,
         options: WorldOptions,
         command: &str,
-    ) -> Result<Session, CommandError> {
-        Session::resume(place, (store, self.journal.path()), options, command)
+    ) -> Result<OwnedRun, CommandError> {
+        OwnedRun::resume(place, self.journal.opened(store), options, command)
     }
 
     /// A branch of the journal that something may be handed to.
@@ -163,10 +163,10 @@ impl Project<'_> {
         &self,
         store: &mut dyn Store,
         place: &Place,
-        wish: &Wish,
+        owner_request: &OwnerRequest,
         how: MailArguments,
     ) -> Result<Delivery, CommandError> {
-        self.recipient(store, place).hand_over(wish, how)
+        self.recipient(store, place).hand_over(owner_request, how)
     }
 
     /// Makes a branch the one that an address without a branch means.
@@ -184,10 +184,10 @@ impl Project<'_> {
         for mark in marks::of(&self.journal, run).keys() {
             marks::set(&self.journal, run, mark, None).map_err(failed)?;
         }
-        let grants = Grants::read(self.journal.path());
+        let grants = Grants::read(&self.journal);
         for (id, grant) in grants.iter() {
             if grant.run.split('/').next() == Some(run.as_str()) {
-                Grants::revoke(self.journal.path(), id)?;
+                Grants::revoke(&self.journal, id)?;
             }
         }
         Ok(())

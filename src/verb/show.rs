@@ -30,8 +30,8 @@ use crate::error::CommandError;
 use crate::exchange;
 use crate::journal::Place;
 use crate::origins::{Origin, Origins};
+use crate::owned_run::{self, compiled};
 use crate::saying::Saying;
-use crate::session::{self, compiled};
 use crate::turn;
 use crate::turn::json::TurnForm;
 use crate::value_text::shown;
@@ -79,7 +79,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let store = look.store;
-    let record = session::record_at(store, &place, place.at())?;
+    let record = owned_run::record_at(store, &place, place.at())?;
     let body = turn::body(&record)?;
     let changes = changes(store, &place)?;
     let (memory, untold) = match memory(store, &place, &body) {

@@ -5,7 +5,7 @@
 //! Read next: `../command/patch.rs`.
 
 use duet_runtime::model::failure::Frame;
-use duet_runtime::model::identity::{ActorId, FiberId};
+use duet_runtime::model::identity::{ActorId, Callable, FiberId};
 use duet_runtime::run::Run;
 use duet_runtime::scheme::{SchemePrograms, StaleClosures, StaleCode};
 use schemars::JsonSchema;
@@ -17,8 +17,8 @@ use super::frames;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
+use crate::owned_run;
 use crate::render::SourceTexts;
-use crate::session;
 use crate::turn::line;
 
 /// Lists what still runs the code of earlier texts.
@@ -56,20 +56,17 @@ pub(crate) struct Report {
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let mut run = session::restore(look.store, &place)?;
-    let actors: Vec<ActorId> = run.state().actors.keys().copied().collect();
+    let mut run = owned_run::restore(look.store, &place)?;
     let code = run.programs::<SchemePrograms>().stale_code();
-    let found = actors.into_iter().filter_map(|actor| found_in(&mut run, &code, actor));
+    let actors = frames::parked_by_actor(&run).into_iter();
+    let found = actors.filter_map(|(actor, parked)| found_in(&mut run, &code, actor, parked));
     let found = found.collect();
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     Ok(Report { found, texts })
 }
 
-fn found_in(run: &mut Run, code: &StaleCode, actor: ActorId) -> Option<Found> {
-    let state = run.state().actor(actor)?;
-    let name = line::actor(actor, state.role.as_deref());
-    let fibers = state.fibers.iter();
-    let parked: Vec<_> = fibers.map(|(id, fiber)| (*id, fiber.continuation)).collect();
+fn found_in(run: &mut Run, code: &StaleCode, actor: ActorId, parked: Vec<(FiberId, Callable)>) -> Option<Found> {
+    let name = line::actor_in(run.state(), actor);
     let (programs, instance) = run.lend::<SchemePrograms>(actor)?;
     let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
         let frames = programs.stale_frames(code, instance, continuation);

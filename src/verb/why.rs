@@ -35,10 +35,10 @@ use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
 use crate::origins::Origins;
+use crate::owned_run;
 use crate::query::Query;
 use crate::records::Records;
 use crate::render::SourceTexts;
-use crate::session;
 use crate::turn;
 use crate::turn::json::{CauseForm, Kinded, json_action, json_cause, json_event};
 use crate::turn::line::{Tone, actor, did};
@@ -244,7 +244,7 @@ impl By {
 
 /// Finds an action of a turn.
 fn action_of(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> bool) -> Option<usize> {
-    let Body::Turn(taken) = turn::body(&session::record_at(look.store, place, at).ok()?).ok()? else {
+    let Body::Turn(taken) = turn::body(&owned_run::record_at(look.store, place, at).ok()?).ok()? else {
         return None;
     };
     let mut actions = taken.actions.iter();
@@ -259,7 +259,7 @@ fn by(look: &Look<'_>, place: &Place, at: Sequence, action: usize) -> Option<By>
         turn: Sequence::new(at.number().checked_sub(1)?).ok(),
         ..place.clone()
     };
-    let run = session::restore(look.store, &before).ok()?;
+    let run = owned_run::restore(look.store, &before).ok()?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let origin = run.place_of(&record, action).ok()??;
     By::of(&texts, &origin)

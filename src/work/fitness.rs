@@ -12,8 +12,8 @@ use duet_runtime::record::Genesis;
 
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::owned_run::notes::launch_note;
 use crate::repl::session::is_prompt;
-use crate::session::notes::launch_note;
 use crate::workspaces::Workspaces;
 use crate::world_options::{WorldOptions, environment};
 

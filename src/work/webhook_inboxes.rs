@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: a request is one letter, so the run hears it once, whoever owns the run, or will.
 //! It does not judge requests: a run's call says which proof they need.
-//! Read next: `../webhooks.rs`, `../session/letters.rs`.
+//! Read next: `../webhooks.rs`, `../owned_run/letters.rs`.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -23,9 +23,9 @@ use preserves::IOValue;
 use crate::error::CommandError;
 use crate::journal::{Journal, Place, first_branch};
 use crate::mail::{self, Replied};
+use crate::owned_run::serve::OwnerRequest;
+use crate::owned_run::{restore, secrets};
 use crate::records::newest_turns;
-use crate::session::serve::Wish;
-use crate::session::{restore, secrets};
 use crate::webhooks::{RequestName, read_reply};
 use crate::world_options::WorldOptions;
 
@@ -39,7 +39,7 @@ pub(crate) fn begin(
     options: &WorldOptions,
 ) -> Result<SharedListener, CommandError> {
     let webhook_inboxes = WebhookInboxes {
-        journal: Journal::at(journal.path()),
+        journal: journal.clone(),
         options: options.clone(),
         stores: Mutex::default(),
         memory: Mutex::default(),
@@ -192,7 +192,7 @@ impl Mail for WebhookInboxes {
 
     fn send(&self, to: &Recipient, name: &str, request: IOValue) -> Result<(), Missing> {
         let name = RequestName::read(name).ok_or_else(|| Missing::Unable("the request has no name".to_owned()))?;
-        let wish = Wish::Webhook {
+        let owner_request = OwnerRequest::Webhook {
             name: to.hook.clone(),
             request,
         };
@@ -202,7 +202,9 @@ impl Mail for WebhookInboxes {
                 id: name.letter,
                 branch: place.branch.clone(),
                 sent_ms: now_ms(),
-                body: PackedValue::from_value(&wish.encode()).map_err(unable)?.into_bytes(),
+                body: PackedValue::from_value(&owner_request.encode())
+                    .map_err(unable)?
+                    .into_bytes(),
             };
             store.put(&place.run, &letter).map_err(unable)
         })

@@ -19,7 +19,9 @@ use std::process::{Command, Output, Stdio};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::{BlobHash, Sequence, Store};
 use duet_runtime::action::KINDS;
+use duet_runtime::model::codec::Codec as _;
 use duet_runtime::run::source::decode_turn;
+use duet_runtime::state::event::Event;
 use serde_json::{Value, json};
 
 /// Asks the reader of journals; nothing if there is no Python.
@@ -181,6 +183,32 @@ fn the_schema_lists_every_action() {
             "add the action `{name}` with its fields to journal/schema.prs"
         );
     }
+}
+
+#[test]
+fn the_schema_lists_every_event_with_its_fields() {
+    let schema = fs::read_to_string("journal/schema.prs").unwrap();
+    let events = schema.split_once("Event =").unwrap().1;
+    let events = events.split_once("/ @other").unwrap().0;
+    let listed: BTreeMap<&str, Vec<String>> = events
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("/ <")?.strip_suffix('>'))
+        .map(|pattern| {
+            let (label, fields) = pattern.split_once(' ').unwrap_or((pattern, ""));
+            let names = fields.split(' ').filter_map(|word| word.strip_prefix('@'));
+            (label, names.map(|name| name.replace('-', "_")).collect())
+        })
+        .collect();
+    for label in Event::labels() {
+        let fields = listed.get(label);
+        assert!(fields.is_some(), "add the event `{label}` to journal/schema.prs");
+        assert_eq!(fields.unwrap(), Event::fields_of(label), "{label}");
+    }
+    assert_eq!(
+        listed.len(),
+        Event::labels().len(),
+        "the schema has events that there are not"
+    );
 }
 
 /// A fiber that waits three calls deep while the main program changes a large heap a little in each

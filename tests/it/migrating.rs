@@ -5,7 +5,7 @@
 //! run holds it, and is the same object for everybody; a step that fails leaves no trace.
 //! Read next: `moving.rs`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::desk::Desk;
 
@@ -44,12 +44,6 @@ fn desk_of(text: &str, edits: &[(&str, &str)], migration: &str) -> Desk {
     Desk::new(&[("orders.scm", text), ("new.scm", &new)])
 }
 
-fn patched(desk: &Desk, line: &str) -> Value {
-    let said = desk.duet(&format!("{line} --json"));
-    assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
-    serde_json::from_str(&said.output).expect("JSON")
-}
-
 /// Tries a patch that must be refused with these words, and must leave no trace.
 fn refused(desk: &Desk, line: &str, words: &str) {
     let log = desk.duet("log orders").output;
@@ -57,13 +51,6 @@ fn refused(desk: &Desk, line: &str, words: &str) {
     assert_eq!(said.code, 1, "{line}: {}{}", said.output, said.errors);
     assert!(said.errors.contains(words), "{line}: {}", said.errors);
     assert_eq!(desk.duet("log orders").output, log, "{line}");
-}
-
-fn replays(desk: &Desk) {
-    for line in ["replay orders --check", "fsck --deep"] {
-        let said = desk.duet(line);
-        assert_eq!(said.code, 0, "{line}: {}{}", said.output, said.errors);
-    }
 }
 
 #[test]
@@ -83,11 +70,11 @@ fn records_become_those_of_the_new_definition_wherever_they_are() {
     let desk = desk_of(ORDERS, &edits, migration);
     desk.check("run orders.scm", 4, "");
     desk.check("answer orders a", 4, "(1 \"a\" (\"tea\" 2) (\"milk\" 3) 3 #t first)\n");
-    let report = patched(&desk, "patch orders new.scm");
+    let report = desk.report("patch orders new.scm");
     assert_eq!(report["migrated"], json!(["order"]));
     desk.check("answer orders b", 4, "(2 \"b\" (milk 30) (tea 20) 30 #t second)\n");
     desk.check("answer orders c", 4, "(3 \"c\" (tea 20) (milk 30) 30 #t first)\n");
-    replays(&desk);
+    desk.replays("orders");
     desk.check("goto orders@2", 0, "");
     desk.check(
         "answer orders again",
@@ -186,11 +173,11 @@ fn what_only_the_old_text_had_raises_when_somebody_calls_it() {
     let migration = "(migrate-records order (item count next) (make-order item count next))\n";
     let desk = desk_of(&text, &edits, migration);
     desk.check("run orders.scm", 4, "");
-    patched(&desk, "patch orders new.scm");
+    desk.report("patch orders new.scm");
     let said = desk.duet("answer orders a").output;
     assert!(said.contains("does not have `order-count` any more"), "{said}");
     assert!(said.contains("(\"tea\" 2)"), "{said}");
-    replays(&desk);
+    desk.replays("orders");
 }
 
 #[test]
@@ -218,10 +205,10 @@ fn actors_have_their_records_migrated_and_runs_continue_elsewhere() {
     let desk = desk_of(text, &edits, migration);
     desk.check("run orders.scm", 4, "");
     desk.check("answer orders 1", 4, "(\"ada\" (1))\n(\"bob\" (1))\n");
-    patched(&desk, "patch orders new.scm");
+    desk.report("patch orders new.scm");
     let said = "(\"ada\" (2 101) (new old))\n(\"bob\" (2 101) (new old))\n";
     desk.check("answer orders 2", 4, said);
-    replays(&desk);
+    desk.replays("orders");
     desk.check("export orders out", 0, "");
     let other = Desk::new(&[]);
     other.check(&format!("import {}", desk.path("out").display()), 0, "");
@@ -250,9 +237,9 @@ fn what_is_new_in_a_text_is_evaluated_in_all_actors() {
     let desk = desk_of(&text, &edits, "");
     desk.check("run orders.scm", 4, "");
     desk.check("answer orders a", 4, "\"a\"\n(1 1 2)\n");
-    patched(&desk, "patch orders new.scm");
+    desk.report("patch orders new.scm");
     desk.check("answer orders b", 4, "(\"b\" 3)\n(7 1 2)\n");
-    replays(&desk);
+    desk.replays("orders");
 }
 
 #[test]
@@ -283,12 +270,12 @@ fn a_person_computes_values_for_waiting_frames() {
         refused(&desk, &line, words);
     }
     let given = "--let \"total=(+ n (double (length names)))\" --let \"label=(lambda (x) (list x n))\"";
-    let report = patched(&desk, &format!("patch orders new.scm --require-moved {given}"));
+    let report = desk.report(&format!("patch orders new.scm --require-moved {given}"));
     assert!(report["frames"][0]["kept"].is_null(), "{report}");
     desk.check("answer orders b", 4, "(21 (\"b\" \"a\") 23 (21 21))\n");
-    replays(&desk);
+    desk.replays("orders");
     desk.check("answer orders c", 4, "(22 (\"c\" \"b\" \"a\") 24 (22 21))\n");
-    replays(&desk);
+    desk.replays("orders");
     desk.check("export orders out", 0, "");
     let other = Desk::new(&[]);
     other.check(&format!("import {}", desk.path("out").display()), 0, "");
@@ -320,10 +307,10 @@ fn a_field_that_comes_back_has_its_procedures_again() {
     desk.check("run orders.scm", 4, "");
     desk.check("answer orders a", 4, "(\"a\" 2 \"tea\")\n");
     for _ in 0..2 {
-        patched(&desk, "patch orders second.scm");
+        desk.report("patch orders second.scm");
         desk.check("answer orders b", 4, "(\"b\" error \"tea\")\n");
-        patched(&desk, "patch orders third.scm");
+        desk.report("patch orders third.scm");
         desk.check("answer orders c", 4, "(\"c\" 5 \"tea\")\n");
     }
-    replays(&desk);
+    desk.replays("orders");
 }

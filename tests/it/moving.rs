@@ -303,7 +303,8 @@ const CASES: &[Case] = &[
     },
 ];
 
-fn edited(text: &str, edits: &[(&str, &str)]) -> String {
+/// A text with parts replaced, each of which it must have.
+pub(crate) fn edited(text: &str, edits: &[(&str, &str)]) -> String {
     edits.iter().fold(text.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
         text.replace(from, to)

@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 
+use crate::moving::edited;
 use crate::support::desk::Desk;
 
 /// A program that waits between uses of its procedures, of which the compiler integrates some.
@@ -54,20 +55,8 @@ fn desk_of(text: &str, edits: &[(&str, &str)]) -> Desk {
     desk
 }
 
-fn edited(text: &str, edits: &[(&str, &str)]) -> String {
-    edits.iter().fold(text.to_owned(), |text, (from, to)| {
-        assert!(text.contains(from), "{from}");
-        text.replace(from, to)
-    })
-}
-
 fn write(desk: &Desk, name: &str, text: &str) {
     std::fs::write(desk.path(name), text).expect("a file");
-}
-
-fn report(desk: &Desk, line: &str) -> Value {
-    let said = desk.duet(&format!("{line} --json"));
-    serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}{}", said.output, said.errors))
 }
 
 /// Everything that commands tell of the journal.
@@ -77,14 +66,6 @@ fn journal(desk: &Desk) -> String {
         .join("\n")
 }
 
-/// Requires that the records lead to what the run has, with all snapshots of the journal.
-fn replays(desk: &Desk, address: &str) {
-    let said = desk.duet(&format!("replay {address}"));
-    assert!(said.output.starts_with("identical: "), "{}{}", said.output, said.errors);
-    let proved = desk.duet("fsck --deep");
-    assert_eq!(proved.code, 0, "{}{}", proved.output, proved.errors);
-}
-
 const GREETING: (&str, &str) = ("hello ", "good day ");
 const TWICE: (&str, &str) = ("(* 2 x)", "(* 3 x)");
 
@@ -92,17 +73,17 @@ const TWICE: (&str, &str) = ("(* 2 x)", "(* 3 x)");
 fn changed_procedures_act_wherever_they_are_called_and_values_stay() {
     let desk = desk_of(STEPS, &[GREETING, TWICE, ("limit 10", "limit 20"), ("'old", "'new")]);
     desk.check("run steps.scm", 4, "hello 2\n");
-    let seen = report(&desk, "patch steps new.scm --dry-run");
+    let seen = desk.report("patch steps new.scm --dry-run");
     assert_eq!(seen["changed"], serde_json::json!(["greet", "twice", "late"]));
     assert_eq!(seen["recompiled"], serde_json::json!(["use"]));
     assert_eq!(seen["data"], serde_json::json!(["limit"]));
     assert_eq!(seen["turn"], Value::Null);
-    let patched = report(&desk, "patch steps new.scm");
+    let patched = desk.report("patch steps new.scm");
     assert_eq!(patched["turn"], serde_json::json!(2));
-    replays(&desk, "steps");
+    desk.replays("steps");
     // The definition of `late` is evaluated after the patch, by the frame that began before it.
     desk.check("answer steps yes", 4, "good day 6\n(new 1 10)\n");
-    replays(&desk, "steps");
+    desk.replays("steps");
     let log = desk.duet("log steps").output;
     assert!(log.contains("patch changes greet, twice, late, use"), "{log}");
 }
@@ -120,7 +101,7 @@ fn a_patch_is_taken_back_and_another_branch_does_not_have_it() {
     assert_eq!(desk.duet("goto steps/main@1").code, 0);
     desk.check("answer steps/main yes", 4, "hello 4\n(old 1 10)\n");
     for branch in ["main", "before", "after"] {
-        replays(&desk, &format!("steps/{branch}"));
+        desk.replays(&format!("steps/{branch}"));
     }
 }
 
@@ -130,7 +111,7 @@ fn a_text_follows_another() {
     write(&desk, "newer.scm", &edited(STEPS, &[("hello ", "hey "), TWICE]));
     desk.check("run steps.scm", 4, "hello 2\n");
     assert_eq!(desk.duet("patch steps new.scm").code, 0);
-    let second = report(&desk, "patch steps newer.scm");
+    let second = desk.report("patch steps newer.scm");
     assert_eq!(second["changed"], serde_json::json!(["greet", "twice"]));
     desk.check("answer steps yes", 4, "hey 6\n(old 1 10)\n");
     // Back to the text of the beginning, and without the files.
@@ -139,7 +120,7 @@ fn a_text_follows_another() {
         std::fs::remove_file(desk.path(name)).expect("a file");
     }
     desk.check("answer steps yes", 4, "hello 6\n(old 2 10)\n");
-    replays(&desk, "steps");
+    desk.replays("steps");
 }
 
 #[test]
@@ -154,10 +135,10 @@ fn handlers_closures_and_actors_take_the_new_code() {
     desk.check("run steps.scm", 4, "");
     desk.check("answer steps x", 4, "m!c:1(old 1)\n(adder (1 2))\n");
     assert_eq!(desk.duet("patch steps new.scm").code, 0);
-    replays(&desk, "steps");
+    desk.replays("steps");
     desk.check("answer steps x", 4, "m?c=2(new 1)\n(ADDER (1 2))\n");
     desk.check("answer steps x", 4, "m?c=3(new 1)\n(ADDER (1 2))\n(ADDER (7))\n");
-    replays(&desk, "steps");
+    desk.replays("steps");
     assert_eq!(desk.duet("goto steps@4").code, 0);
     desk.check("answer steps x", 4, "m!c:1(old 1)\n(adder (1 2))\n");
 }
@@ -184,19 +165,19 @@ fn a_patch_that_is_refused_leaves_no_trace() {
         assert_eq!(journal(&desk), before, "{line}");
     }
     desk.check("answer steps yes", 4, "hello 4\n(old 1 10)\n");
-    replays(&desk, "steps");
+    desk.replays("steps");
 }
 
 #[test]
 fn values_and_expressions_are_evaluated_if_they_are_named() {
     let desk = desk_of(STEPS, &[("limit 10", "limit (* 2 10)"), ("(use 4)", "(use 44)")]);
     desk.check("run steps.scm", 4, "hello 2\n");
-    let seen = report(&desk, "patch steps new.scm --dry-run");
+    let seen = desk.report("patch steps new.scm --dry-run");
     let number = seen["expressions"][0].as_str().expect("an expression").to_owned();
     let said = desk.duet(&format!("patch steps new.scm --run limit,{number}"));
     assert!(said.output.contains("hello 88\n"), "{}{}", said.output, said.errors);
     desk.check("answer steps yes", 4, "hello 4\n(old 1 20)\n");
-    replays(&desk, "steps");
+    desk.replays("steps");
 }
 
 #[test]
@@ -221,10 +202,10 @@ fn a_library_of_the_program_changes_with_it() {
     let desk = Desk::new(&[("words.sld", library), ("steps.scm", text)]);
     desk.check("run steps.scm", 4, "old\n");
     write(&desk, "words.sld", &library.replace("old", "new"));
-    let said = report(&desk, "patch steps steps.scm");
+    let said = desk.report("patch steps steps.scm");
     assert_eq!(said["changed"], serde_json::json!(["word of (words)"]));
     desk.check("answer steps yes", 0, "new\n");
-    replays(&desk, "steps");
+    desk.replays("steps");
 }
 
 #[test]
@@ -249,7 +230,7 @@ fn a_run_restored_from_a_snapshot_has_the_new_code() {
     let stats = desk.duet("stats steps").output;
     assert!(stats.contains("snapshot"), "{stats}");
     desk.check("answer steps x", 4, "m?c=3(old 1)\n(ADDER (1 2))\n(ADDER (7))\n");
-    replays(&desk, "steps");
+    desk.replays("steps");
     let proved = desk.duet("fsck");
     assert_eq!(proved.code, 0, "{}{}", proved.output, proved.errors);
 }
@@ -278,7 +259,7 @@ fn what_still_runs_old_code_is_listed() {
     let stale = desk.duet("stale steps").output;
     assert!(!stale.contains("waits in `ask`"), "{stale}");
     desk.check("answer steps Bob", 0, "(dear Bob)\n");
-    replays(&desk, "steps");
+    desk.replays("steps");
 }
 
 #[test]
@@ -308,7 +289,7 @@ fn a_call_in_flight_has_its_result_after_a_patch() {
     let _ = std::process::Command::new("kill").arg(&pid).status();
     let said = desk.duet("patch steps steps/new.scm");
     assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
-    replays(&desk, "steps");
+    desk.replays("steps");
     let went_on = desk.duet("resume steps");
     assert!(
         went_on.output.contains("(new interrupted)"),
@@ -316,7 +297,7 @@ fn a_call_in_flight_has_its_result_after_a_patch() {
         went_on.output,
         went_on.errors
     );
-    replays(&desk, "steps");
+    desk.replays("steps");
 }
 
 #[test]
@@ -379,7 +360,7 @@ fn an_entity_that_begins_under_a_text_of_before_has_its_literals() {
             said.errors
         );
     }
-    replays(&desk, "clerk");
+    desk.replays("clerk");
 }
 
 #[test]
@@ -412,5 +393,5 @@ fn code_left_behind_by_a_patch_makes_new_procedures_after_a_patch_of_something_e
     assert!(kept.is_string(), "{kept}");
     assert_eq!(desk.duet("patch shop three").code, 0);
     desk.check("answer shop x", 4, "(new 1 7)");
-    replays(&desk, "shop");
+    desk.replays("shop");
 }

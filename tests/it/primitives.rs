@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::support::script::Evaluate as _;
 use crate::support::session::Session;
-use duet_kernel::primitive::{self, Primitive, PrimitiveBody};
+use duet_kernel::primitive::{self, Cost, Primitive, PrimitiveBody};
 
 /// Primitives that only the libraries may call, with the reason.
 const NOT_PROBED: [(&str, &str); 2] = [
@@ -56,6 +56,16 @@ fn every_primitive_is_used_by_a_script() {
         .map(|primitive| primitive.name.to_owned())
         .collect();
     check(&offenders, "show in tests/scripts what these do");
+}
+
+/// The work of a primitive that takes no fuel must have a small bound, which only a reader of its
+/// body can judge: whoever adds one sees this test fail, and gives it a cost or accepts the
+/// snapshot.
+#[test]
+fn the_primitives_that_take_no_fuel_are_known() {
+    let free = primitive::all().filter(|primitive| matches!(primitive.cost, Cost::Free));
+    let names: Vec<&str> = free.map(|primitive| primitive.name).collect();
+    insta::assert_snapshot!(names.join("\n"));
 }
 
 #[test]

@@ -41,11 +41,6 @@ fn steps() -> Desk {
     desk
 }
 
-fn report(desk: &Desk, line: &str) -> Value {
-    let said = desk.duet(&format!("{line} --json"));
-    serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}{}", said.output, said.errors))
-}
-
 fn count(report: &Value, list: &str) -> usize {
     report[list].as_array().map_or(usize::MAX, Vec::len)
 }
@@ -91,7 +86,7 @@ fn a_changed_argument_is_told_with_both_values_and_nothing_changes_under_dry_run
     let said = desk.duet("resume steps --with new.scm --dry-run");
     insta::assert_snapshot!("a_changed_argument", format!("{}{}", said.output, said.errors));
     assert_eq!(said.code, 3);
-    let found = report(&desk, "replay steps --with new.scm");
+    let found = desk.report("replay steps --with new.scm");
     assert_eq!(
         ["same", "moved", "new", "no_longer_asked"].map(|list| count(&found, list)),
         [2, 0, 1, 2]
@@ -130,7 +125,7 @@ fn calls_that_swap_places_keep_their_answers() {
         "new.scm",
         &text.replace(&format!("{first}{second}"), &format!("{second}{first}")),
     );
-    let found = report(&desk, "resume steps --with new.scm --dry-run");
+    let found = desk.report("resume steps --with new.scm --dry-run");
     assert_eq!(
         ["same", "moved", "new", "no_longer_asked"].map(|list| count(&found, list)),
         [2, 1, 0, 0],
@@ -316,7 +311,7 @@ fn a_further_call_of_the_same_kind_is_made_and_the_shift_is_told() {
         "new.scm",
         &STEPS.replace("(note \"two\")", "(note \"one\") (note \"one\")"),
     );
-    let found = report(&desk, "resume steps --with new.scm --dry-run");
+    let found = desk.report("resume steps --with new.scm --dry-run");
     assert_eq!(
         ["same", "new", "asked_more_often"].map(|list| count(&found, list)),
         [2, 1, 1],
@@ -334,10 +329,10 @@ fn a_call_that_moves_to_another_definition_is_told_and_not_made_again() {
     let desk = steps();
     let moved = STEPS.replace("(note \"two\")", "(define (second) (note \"two\") 2)\n(second)");
     write(&desk, "same.scm", &moved);
-    assert!(report(&desk, "replay steps --with same.scm")["identical"] == true);
+    assert!(desk.report("replay steps --with same.scm")["identical"] == true);
     let renamed = STEPS.replace("note", "write-down");
     write(&desk, "new.scm", &renamed);
-    let found = report(&desk, "resume steps --with new.scm --dry-run");
+    let found = desk.report("resume steps --with new.scm --dry-run");
     assert_eq!(
         ["same", "moved", "new"].map(|list| count(&found, list)),
         [1, 3, 0],
@@ -358,7 +353,7 @@ fn timers_and_lost_races_are_repeated() {
 "#;
     let desk = desk_of(text);
     desk.check("run steps", 4, "fast");
-    let found = report(&desk, "resume steps --with steps/main.scm --dry-run");
+    let found = desk.report("resume steps --with steps/main.scm --dry-run");
     assert!(found["identical"] == true, "{found}");
     desk.check("resume steps --with steps/main.scm", 4, "");
     desk.check("answer steps/main-new yes", 0, "yes");
@@ -386,14 +381,14 @@ fn what_was_told_comes_where_it_stood() {
         assert_eq!(desk.duet(line).code, 4, "{line}");
     }
     write(&desk, "new.scm", &text.replace("Enough", "Really"));
-    let found = report(&desk, "resume steps --with new.scm --dry-run");
+    let found = desk.report("resume steps --with new.scm --dry-run");
     assert_eq!(
         ["same", "new", "inputs_left"].map(|list| count(&found, list)),
         [1, 1, 0],
         "{found}"
     );
     write(&desk, "other.scm", &text.replace("Name", "Your name"));
-    let found = report(&desk, "resume steps --with other.scm --dry-run");
+    let found = desk.report("resume steps --with other.scm --dry-run");
     assert_eq!(
         ["same", "new", "inputs_left"].map(|list| count(&found, list)),
         [0, 1, 1],
@@ -444,7 +439,7 @@ fn an_actor_that_began_anew_does_so_again_with_changed_code() {
         "new.scm",
         &moved.replace("(list name count)", "(list name count 'orders)"),
     );
-    let found = report(&desk, "resume steps --with new.scm --dry-run");
+    let found = desk.report("resume steps --with new.scm --dry-run");
     assert_eq!(
         found["output"]["now"],
         serde_json::json!(["(ada 1 orders)", "(ada 1 orders)"])
@@ -461,7 +456,7 @@ fn a_restart_is_told_if_its_actor_is_missing_or_cannot_begin() {
     let desk = restarted();
     let turn = RESTART;
     write(&desk, "renamed.scm", &CLERK.replace("'clerk", "'seller"));
-    let found = report(&desk, "replay steps --with renamed.scm");
+    let found = desk.report("replay steps --with renamed.scm");
     let left = serde_json::json!([{ "turn": turn, "kind": "restart", "text": "main/clerk", "failure": null }]);
     assert_eq!(found["inputs_left"], left);
     let said = desk.duet("replay steps --with renamed.scm");
@@ -509,7 +504,7 @@ fn patches_of_the_old_text_are_told_and_not_applied() {
         assert!(said.output.contains(turns), "{}", said.output);
     }
     desk.check("answer steps Bob", 4, "(hey Bob)\n");
-    let found = report(&desk, "resume steps --with a.scm --dry-run");
+    let found = desk.report("resume steps --with a.scm --dry-run");
     assert_eq!(found["patches_left"], serde_json::json!([3, 4]));
     assert_eq!(found["output"]["now"], serde_json::json!(["(hi Ada)", "(hi Bob)"]));
     let said = desk.duet("resume steps --with a.scm");
@@ -554,7 +549,7 @@ fn a_diff_aligns_what_two_branches_ask() {
         "a_diff_in_numbers",
         desk.duet("diff steps/main steps/main-new --stat").output
     );
-    let found = report(&desk, "diff steps/main steps/main-new");
+    let found = desk.report("diff steps/main steps/main-new");
     let asked = &found["asked"];
     assert_eq!(
         ["moved", "changed", "left", "right"].map(|list| count(asked, list)),
@@ -564,7 +559,7 @@ fn a_diff_aligns_what_two_branches_ask() {
     assert_eq!(asked["changed"][0]["right"]["ok"], "drei");
     desk.check("fork steps/main@1 other", 0, "");
     desk.duet("answer steps/other uno");
-    let found = report(&desk, "diff steps/main@2 steps/other");
+    let found = desk.report("diff steps/main@2 steps/other");
     let otherwise = &found["asked"]["answered_otherwise"];
     assert_eq!(
         (&otherwise[0]["left"]["ok"], &otherwise[0]["right"]["ok"]),
@@ -592,6 +587,6 @@ fn the_list_of_runs_shows_the_branch_that_goes_on() {
     };
     assert_eq!(names("runs"), ["other", "p/main-new"]);
     assert_eq!(names("runs --branches"), ["other", "p", "p/main-new"]);
-    let json = report(&desk, "runs");
+    let json = desk.report("runs");
     assert_eq!((&json[1]["run"], &json[1]["branch"]), (&"p".into(), &"main-new".into()));
 }

@@ -53,19 +53,9 @@ fn said(output: &str) -> Vec<String> {
     lines
 }
 
-fn report(desk: &Desk, line: &str) -> Value {
-    let said = desk.duet(&format!("{line} --json"));
-    serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}{}", said.output, said.errors))
-}
-
-fn replays(desk: &Desk, address: &str) {
-    let said = desk.duet(&format!("replay {address}"));
-    assert!(said.output.starts_with("identical: "), "{}{}", said.output, said.errors);
-}
-
 /// Makes an actor begin anew, and returns the report.
 fn restart(desk: &Desk, line: &str) -> Value {
-    report(desk, &format!("restart {line}"))
+    desk.report(&format!("restart {line}"))
 }
 
 #[test]
@@ -84,7 +74,7 @@ fn an_actor_begins_anew_under_its_name_and_others_go_on() {
     let log = desk.duet("log clerks").output;
     assert!(log.contains("main     clerk 2 began anew"), "{log}");
     assert!(!log.contains("ended"), "{log}");
-    replays(&desk, "clerks");
+    desk.replays("clerks");
 }
 
 #[test]
@@ -126,7 +116,7 @@ fn beginning_anew_is_taken_back_and_other_branches_do_not_have_it() {
     assert_eq!(desk.duet(&format!("goto clerks/main@{}", turn - 1)).code, 0);
     assert_eq!(orders(&desk, "clerks/main"), ["ada 2", "bob 2"]);
     for branch in ["main", "other", "after"] {
-        replays(&desk, &format!("clerks/{branch}"));
+        desk.replays(&format!("clerks/{branch}"));
     }
 }
 
@@ -139,7 +129,7 @@ fn messages_on_their_way_reach_the_new_observer_of_the_pattern() {
     let begun = desk.duet("restart clerks 2");
     assert_eq!(said(&begun.output), ["ada 1", "bob 1"], "{}", begun.errors);
     assert_eq!(orders(&desk, "clerks"), ["ada 2", "bob 2"]);
-    replays(&desk, "clerks");
+    desk.replays("clerks");
 }
 
 #[test]
@@ -151,7 +141,7 @@ fn with_a_changed_text_it_begins_with_the_new_definitions() {
     assert_eq!(begun["patched"], json!(true));
     assert_eq!(orders(&desk, "clerks"), ["ada 41", "bob 1"]);
     std::fs::remove_file(desk.path("new.scm")).expect("a file");
-    replays(&desk, "clerks");
+    desk.replays("clerks");
 }
 
 #[test]
@@ -183,7 +173,7 @@ fn what_cannot_begin_anew_is_refused_and_leaves_no_trace() {
         assert_eq!(desk.duet("log clerks").output, before, "{line}");
     }
     assert_eq!(orders(&desk, "clerks"), ["ada 1", "bob 1"]);
-    replays(&desk, "clerks");
+    desk.replays("clerks");
 }
 
 #[test]
@@ -283,7 +273,7 @@ fn a_program_that_takes_texts_is_changed_at_its_prompt() {
     }
     for branch in ["p/main", "p/main-new"] {
         assert_eq!(desk.duet(&format!("signal {branch} end")).output, "good day");
-        replays(&desk, branch);
+        desk.replays(branch);
     }
     let refused = desk.feed("repl --name s", "(define x 1)\n,patch new.scm\nx\n");
     assert!(

@@ -39,13 +39,6 @@ const OBSERVE: &str = "[[1 <A <Observe <group <rec present> {0: <bind <_>>}> #:[
                         [1 <A <Observe <group <rec says> {0: <bind <_>> 1: <bind <_>>}> #:[0 3]> 3>]
                         [1 <A <Observe <group <rec joined> {0: <bind <_>>}> #:[0 4]> 4>]]";
 
-/// Checks that the journal repeats without the clients.
-#[track_caller]
-fn check_replay(desk: &Desk, run: &str) {
-    let said = desk.duet(&format!("replay --check {run}"));
-    assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
-}
-
 fn talk(encoding: Encoding) {
     let desk = Desk::new(&[("room.scm", ROOM)]);
     let mut served = Served::start(&desk, "serve room.scm");
@@ -77,7 +70,7 @@ fn talk(encoding: Encoding) {
     assert!(!facts.contains("present \"") && facts.contains("hello"), "{facts}");
     assert_eq!(served.end("-INT"), Some(130));
     ada.expect_error("the run has stopped");
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -135,7 +128,7 @@ fn clients_and_programs_send_to_objects_of_clients() {
     desk_clerk.sync();
     drop(guest);
     desk_clerk.expect("40 <R 2>");
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -183,7 +176,7 @@ fn a_grant_and_the_caveats_of_a_reference_limit_a_client() {
     let mut thief = Peer::at(&desk, Encoding::Text);
     thief.send(&format!("[[0 <A <resolve {forged} #:[0 0]> 1>]]"));
     thief.expect("0 <A <rejected \"the sturdy reference was not signed with this key\"> 1>");
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 /// Adds a caveat to a reference, as any holder can.
@@ -252,8 +245,8 @@ fn one_server_hosts_several_runs_over_tcp() {
     }
     assert_eq!(desk.duet("stop two").code, 0);
     peer.expect_error("the run has stopped");
-    check_replay(&desk, "one");
-    check_replay(&desk, "two");
+    desk.replays("one");
+    desk.replays("two");
     for wrong in ["tcp:8.8.8.8:1", "tcp:nowhere"] {
         assert_eq!(desk.duet(&format!("serve one --listen {wrong}")).code, 2, "{wrong}");
     }
@@ -288,5 +281,5 @@ fn a_server_that_was_killed_goes_on_and_its_clients_have_left() {
         fs::symlink_metadata(&socket).is_err(),
         "a server that ends removes its socket"
     );
-    check_replay(&desk, "room");
+    desk.replays("room");
 }

@@ -35,12 +35,6 @@ const ROOM: &str = r#"
 (display "ready") (newline)
 "#;
 
-#[track_caller]
-fn check_replay(desk: &Desk, run: &str) {
-    let said = desk.duet(&format!("replay --check {run}"));
-    assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
-}
-
 /// Feeds a guest's prompt and compares its output, and its exit code.
 #[track_caller]
 fn guest(desk: &Desk, words: &str, texts: &str, (code, output): (i32, &str)) -> String {
@@ -74,7 +68,7 @@ fn a_guest_has_definitions_of_its_own_and_the_facts_of_all() {
     guest(&desk, "", "(message! (record 'says \"hi\"))\n", (0, ""));
     guest(&desk, "--session ada", "'back\n", (0, "(heard hi)\nback\n"));
     drop(served);
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -124,7 +118,7 @@ fn a_session_names_and_does_only_what_it_was_granted() {
         facts.contains("<topic \"tea\">") && !facts.contains("forged"),
         "{facts}"
     );
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -159,7 +153,7 @@ fn a_request_pays_for_what_it_hands_to_the_run_also_if_it_is_refused() {
         assert!(errors.contains("out-of-fuel"), "{call}: {errors}");
     }
     drop(served);
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -178,7 +172,7 @@ fn whoever_acts_pays_for_the_notices_of_it() {
     let text = "(begin (do ((n 0 (+ n 1))) ((= n 20)) (on-assert $a a)) 'observed)\n";
     guest(&desk, "--session ada", text, (0, "observed\n"));
     drop(served);
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -202,7 +196,7 @@ fn a_killed_server_goes_on_with_its_sessions() {
         assert_eq!((said.code, said.output), (0, format!("{total}\n")), "{}", said.errors);
     }
     drop(served);
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -311,7 +305,7 @@ fn a_prompt_reaches_a_session_over_a_socket() {
     drop(served);
     let said = desk.feed(&format!("{connect} --session ada"), "1\n");
     assert!(said.errors.contains("does not answer"), "{}", said.errors);
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]

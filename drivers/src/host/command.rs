@@ -19,18 +19,18 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::task::{AbortHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use super::{Errand, Job};
+use super::{CommandRequest, Job};
 use crate::guard::{self, End, GuardScope, Guarded, Input, NotRun};
 
 /// The maximum length of an output that is kept for a client, in bytes.
 const OUTPUT_BYTES_MAX: usize = 256 << 10;
 
 /// The only word of a command line whose words come on standard input.
-pub const ERRAND: &str = "--errand";
+pub const WORDS_ON_INPUT: &str = "--words-on-input";
 
-/// Writes the words of a command in the form that [`errand_words`] reads.
+/// Writes the words of a command in the form that [`read_words`] reads.
 #[must_use]
-pub fn errand_text(words: &[String]) -> String {
+pub fn words_text(words: &[String]) -> String {
     Json::from(words).to_string()
 }
 
@@ -38,7 +38,7 @@ pub fn errand_text(words: &[String]) -> String {
 ///
 /// # Errors
 /// If the input cannot be read, or is no list of texts.
-pub fn errand_words(input: impl Read) -> io::Result<Vec<String>> {
+pub fn read_words(input: impl Read) -> io::Result<Vec<String>> {
     Ok(serde_json::from_reader(io::BufReader::new(input))?)
 }
 
@@ -78,9 +78,9 @@ impl Commands {
         self.running.is_empty()
     }
 
-    pub(super) fn start(&mut self, errand: Errand) {
-        let (program, id) = (self.program.clone(), errand.id.to_string());
-        let handle = self.running.spawn(async move { perform(&program, errand).await });
+    pub(super) fn start(&mut self, request: CommandRequest) {
+        let (program, id) = (self.program.clone(), request.id.to_string());
+        let handle = self.running.spawn(async move { perform(&program, request).await });
         self.by_id.retain(|_, running| !running.is_finished());
         self.by_id.insert(id, handle);
     }
@@ -98,12 +98,12 @@ impl Commands {
 }
 
 /// Runs a command to its end, and makes the reply.
-pub(super) async fn perform(program: &Path, errand: Errand) -> Json {
+pub(super) async fn perform(program: &Path, request: CommandRequest) -> Json {
     let limits = Limits {
-        time: errand.limit,
+        time: request.limit,
         output_bytes: OUTPUT_BYTES_MAX,
     };
-    (errand.finish)(&done(program, errand.job, limits).await)
+    (request.finish)(&done(program, request.job, limits).await)
 }
 
 /// What a command may take.
@@ -154,16 +154,16 @@ async fn run(program: &Path, words: &[String], limits: Limits) -> Done {
         messages: format!("cannot start `{}`: {problem}", program.display()),
         ..Done::default()
     };
-    let text = errand_text(words);
-    let errand = guard::Errand {
-        words: &[program.to_string_lossy().into_owned(), ERRAND.to_owned()],
+    let text = words_text(words);
+    let command = guard::GuardedCommand {
+        words: &[program.to_string_lossy().into_owned(), WORDS_ON_INPUT.to_owned()],
         directory: Path::new("."),
         environment: None,
         input: Input::Bytes(text.as_bytes()),
         // A run that goes on in the background is left.
         scope: GuardScope::Group,
     };
-    let mut guarded = match Guarded::start(program, errand) {
+    let mut guarded = match Guarded::start(program, command) {
         Ok(guarded) => guarded,
         Err(error) => return refused(&error.to_string()),
     };

@@ -13,7 +13,6 @@ use hyper::body::Incoming;
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::Value as Json;
-use tokio::runtime::Builder;
 
 use crate::background::BackgroundServer;
 use crate::http_server::{Client, Responder, serve_at};
@@ -41,9 +40,7 @@ impl Health {
         let responder = HealthResponder {
             condition: Arc::new(condition),
         };
-        let mut threads = Builder::new_multi_thread();
-        threads.thread_name("duet-health");
-        BackgroundServer::begin(address, &mut threads, |listener| serve_at(listener, responder)).map(Self)
+        BackgroundServer::begin(address, "duet-health", |listener| serve_at(listener, responder)).map(Self)
     }
 
     /// The address, whose port the system may have chosen.

@@ -82,20 +82,17 @@ impl Responder for HttpHost {
             Ok(body) => body,
             Err(NoMessage { status, why }) => return plain(status, why),
         };
-        let posted = self
-            .host
-            .protocol
-            .hear_posted(&|name| header(&head.headers, name), &body);
-        match posted.work {
+        let asked = self.host.protocol.hear_http(&|name| header(&head.headers, name), &body);
+        match asked.work {
             // A client that wants no reply any more closes its connection, which ends the command.
             Work::Nothing | Work::Cancel(_) => plain(StatusCode::ACCEPTED, ""),
             Work::Reply(reply) => {
-                let status = StatusCode::from_u16((posted.status)(&reply)).unwrap_or(StatusCode::OK);
+                let status = StatusCode::from_u16((asked.status)(&reply)).unwrap_or(StatusCode::OK);
                 json(status, &reply)
             }
-            Work::Command(errand) => {
+            Work::Command(request) => {
                 let _place = self.room.acquire().await;
-                json(StatusCode::OK, &perform(&self.host.program, *errand).await)
+                json(StatusCode::OK, &perform(&self.host.program, *request).await)
             }
         }
     }

@@ -141,7 +141,7 @@ async fn write(mut writing: impl AsyncWrite + Unpin, mut queue: UnboundedReceive
     let _closed = writing.shutdown().await;
 }
 
-fn visited(is_heard: bool) -> Result<(), String> {
+fn require_heard(is_heard: bool) -> Result<(), String> {
     is_heard.then_some(()).ok_or_else(|| "the run has stopped".to_owned())
 }
 
@@ -165,7 +165,7 @@ struct Connection {
     outgoing: Outgoing,
     places: Arc<Semaphore>,
     rate_limits: RateLimits,
-    /// The ways whose grants have had too many short visits, with the time to ask again.
+    /// The ways whose grants have had too many short connections, with the time to ask again.
     waiting: Vec<(Instant, u64, Admission)>,
 }
 
@@ -239,10 +239,10 @@ impl Connection {
             RelayAction::Leave { host, peer } => (host, ClientRequest::Leave { peer }),
             RelayAction::Tell { .. } | RelayAction::Say { .. } => return Ok(()),
         };
-        visited(host.request(request))
+        require_heard(host.request(request))
     }
 
-    /// Asks a run to let the client in, as soon as the short visits of the grant allow it.
+    /// Asks a run to let the client in, as soon as the rate limit of its grant allows it.
     async fn join(
         &mut self,
         way: u64,
@@ -250,7 +250,7 @@ impl Connection {
         heard: &mut UnboundedReceiver<News>,
     ) -> Result<(), String> {
         match self.rate_limits.enter(&admission.grant) {
-            Ok(stay) => self.relay.begin(way, stay),
+            Ok(permit) => self.relay.begin(way, permit),
             Err(wait) => {
                 self.waiting.push((Instant::now() + wait, way, admission));
                 return Ok(());
@@ -266,7 +266,7 @@ impl Connection {
             },
             _permit: self.place(heard).await?,
         };
-        visited(admission.host.request(request))
+        require_heard(admission.host.request(request))
     }
 
     /// Takes up the ways that have waited long enough, and those that the client does not want any

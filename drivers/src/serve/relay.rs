@@ -21,7 +21,7 @@ use preserves::{IOValue, ValueImpl};
 use super::gate::{Admission, Gate};
 use super::host::Host;
 use super::membrane::{Membrane, Pins, Shown, Wire, narrowed};
-use super::rate_limit::Stay;
+use super::rate_limit::ConnectionPermit;
 
 /// The maximum number of assertions of a client, and of its objects that they mention.
 const ASSERTIONS_MAX: usize = 10_000;
@@ -68,8 +68,8 @@ struct Way {
     accepted: Option<(u64, Pins)>,
     /// Whether the client has left before it was in.
     is_left: bool,
-    /// The visit, once the run was asked to let the client in.
-    stay: Option<Stay>,
+    /// The permit of the rate limit, once the run was asked to let the client in.
+    permit: Option<ConnectionPermit>,
 }
 
 /// An assertion of the client.
@@ -274,7 +274,7 @@ impl Relay {
                 peer: None,
                 accepted: None,
                 is_left: false,
-                stay: None,
+                permit: None,
             },
         );
         self.actions.push(RelayAction::Join { way, admission });
@@ -333,10 +333,10 @@ impl Relay {
         is_wanted
     }
 
-    /// Begins the visit of a way, which ends with it.
-    pub(super) fn begin(&mut self, number: u64, stay: Stay) {
+    /// Keeps the permit of a way until the way ends.
+    pub(super) fn begin(&mut self, number: u64, permit: ConnectionPermit) {
         if let Some(way) = self.ways.get_mut(&number) {
-            way.stay = Some(stay);
+            way.permit = Some(permit);
         }
     }
 

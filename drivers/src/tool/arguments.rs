@@ -186,7 +186,7 @@ pub fn integer(number: u64) -> IOValue {
 }
 
 /// Makes a string of a path, or a bytevector of a path that is not UTF-8; [`path`] reads both.
-pub fn path_value(path: &Path) -> IOValue {
+pub(crate) fn path_value(path: &Path) -> IOValue {
     match path.to_str() {
         Some(text) => IOValue::new(text.to_owned()),
         None => IOValue::bytes(path.as_os_str().as_bytes().to_vec()),

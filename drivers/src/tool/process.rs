@@ -26,7 +26,7 @@ use super::interface::{Call, Context, Outcome, Tool};
 use super::secret::Secrets;
 use super::secret::stream::Redactor;
 use super::workspace::Workspace;
-use crate::guard::{End, Errand, GuardScope, Guarded, Input, NotRun};
+use crate::guard::{End, GuardScope, Guarded, GuardedCommand, Input, NotRun};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::returns::Returns;
 
@@ -178,14 +178,14 @@ impl Invocation {
 
     fn start(&self, guard: &Path, environment: Vec<(OsString, OsString)>) -> Result<Guarded, ToolFailure> {
         let own = self.environment.iter().map(|(name, value)| (name.into(), value.into()));
-        let errand = Errand {
+        let command = GuardedCommand {
             words: &self.words,
             directory: &self.directory,
             environment: Some(&mut environment.into_iter().chain(own)),
             input: self.input.as_deref().map_or(Input::Nothing, Input::Bytes),
             scope: GuardScope::All,
         };
-        Guarded::start(guard, errand).map_err(|error| self.refuse(error.kind(), &error.to_string()))
+        Guarded::start(guard, command).map_err(|error| self.refuse(error.kind(), &error.to_string()))
     }
 
     fn program(&self) -> &str {

@@ -180,7 +180,7 @@ impl Scripted {
 
     /// Gives it the description of the tool that it replaces.
     #[must_use]
-    pub fn standing_in_for(mut self, description: &Description) -> Self {
+    pub(crate) fn standing_in_for(mut self, description: &Description) -> Self {
         self.description = Description {
             name: self.description.name,
             ..description.clone()

@@ -125,17 +125,17 @@ impl Secrets {
     }
 
     /// Makes a stream whose secrets are masked.
-    pub fn redactor(&self) -> Redactor {
+    pub(crate) fn redactor(&self) -> Redactor {
         Redactor::new(self.masked())
     }
 
     /// The length of the longest masked secret, in bytes; 0 without secrets.
-    pub fn longest_bytes(&self) -> usize {
+    pub(crate) fn longest_bytes(&self) -> usize {
         self.masked().first().map_or(0, |masked| masked.secret.len())
     }
 
     /// Finds the placeholder of a secret that goes across one of the places in some bytes.
-    pub fn cut_by(&self, bytes: &[u8], places: &[usize]) -> Option<String> {
+    pub(crate) fn cut_by(&self, bytes: &[u8], places: &[usize]) -> Option<String> {
         let is_cut = |masked: &Masked| {
             let length = masked.secret.len();
             let mut starts = bytes
@@ -153,7 +153,7 @@ impl Secrets {
     ///
     /// # Errors
     /// `denied`, naming the secret; the call has replaced nothing.
-    pub fn mask_input(&self, input: Input) -> Result<Input, ToolFailure> {
+    pub(crate) fn mask_input(&self, input: Input) -> Result<Input, ToolFailure> {
         if self.is_empty() {
             return Ok(input);
         }

@@ -1,7 +1,7 @@
 //! What a world hears next, and what a wait ends with.
 //!
 //! INVARIANT: a wait ends with one thing, which the caller has to take.
-//! It waits for nothing; `due.rs` and `visitors.rs` do. Read next: `due.rs`.
+//! It waits for nothing; `due.rs` and `incoming.rs` do. Read next: `due.rs`.
 
 use duet_runtime::driver::Input;
 

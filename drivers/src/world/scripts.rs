@@ -27,6 +27,7 @@ use preserves::{IOValue, ValueImpl};
 
 use super::{Order, World};
 use crate::ask::Question;
+use crate::prepared::covers;
 use crate::report::Report;
 use crate::tool::arguments::{Arguments, string};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
@@ -128,7 +129,7 @@ impl Scripts {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|pattern| names(pattern, name))
+        self.names.iter().any(|pattern| covers(pattern, name))
     }
 
     /// The number of calls that wait for a script.
@@ -204,14 +205,6 @@ pub fn scripted_by(name: &str, payload: &Fact) -> Option<Vec<String>> {
     let payload = payload.value();
     let mut arguments = Arguments::read(&SCRIPT, &payload).ok()?;
     arguments.required("tools", strings).ok()
-}
-
-/// Says whether a name is that of a pattern, at whose end a `*` stands for any rest.
-pub fn names(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(beginning) => name.starts_with(beginning),
-        None => name == pattern,
-    }
 }
 
 impl World {
@@ -378,7 +371,7 @@ impl World {
     fn calls(&self, payload: &IOValue) -> Outcome {
         let mut arguments = Arguments::read(&CALLS, payload)?;
         let pattern = arguments.optional("tool", string)?;
-        let is_wanted = |name: &str| pattern.as_ref().is_none_or(|pattern| names(pattern, name));
+        let is_wanted = |name: &str| pattern.as_ref().is_none_or(|pattern| covers(pattern, name));
         let calls = self.scripts.calls.iter().filter(|called| is_wanted(&called.name));
         Ok(IOValue::new(calls.map(Called::listed).collect::<Vec<_>>()))
     }

@@ -561,5 +561,5 @@ fn the_built_in_tools_describe_themselves() {
         "workspace/watch seen [path] [recursive] pure idempotent",
         "workspace/write path content reversible idempotent",
     ];
-    assert_eq!(listed, expected);
+    assert_eq!(listed, expected, "each built-in tool has a line in this list");
 }

@@ -32,12 +32,12 @@ fn check_seal(found: &[u8], expected: [u8; 8]) -> Result<(), StoreError> {
 
 /// A part of a line.
 #[derive(Clone, Debug)]
-pub(super) struct Stretch {
+pub(super) struct Segment {
     pub(super) line: i64,
     pub(super) positions: RangeInclusive<i64>,
 }
 
-impl Stretch {
+impl Segment {
     /// What of it lies in a range.
     pub(super) fn within(&self, range: &RangeInclusive<Sequence>) -> Self {
         let [start, end] = [range.start(), range.end()].map(|position| position.number().cast_signed());
@@ -84,7 +84,7 @@ impl Line {
     pub(super) fn after(
         connection: &Connection,
         run: &RunId,
-        stretch: Option<&Stretch>,
+        stretch: Option<&Segment>,
         newest: Option<(Sequence, RecordHash)>,
     ) -> Result<Self, StoreError> {
         let at = newest.map_or(0, |(sequence, _)| sequence.number().cast_signed());
@@ -232,7 +232,7 @@ pub(super) fn marked_positions(
 }
 
 /// The stretches that lead to a position of a line, newest first.
-pub(super) fn path(connection: &Connection, line: i64, position: u64) -> Result<Vec<Stretch>, StoreError> {
+pub(super) fn path(connection: &Connection, line: i64, position: u64) -> Result<Vec<Segment>, StoreError> {
     let mut path = Vec::new();
     let (mut next, mut last) = (Some(line), position.cast_signed());
     while let Some(id) = next {
@@ -240,7 +240,7 @@ pub(super) fn path(connection: &Connection, line: i64, position: u64) -> Result<
         if line.last < last || line.parent.is_some_and(|parent| parent >= id) {
             return Err(inconsistent("the lines of the index do not follow each other"));
         }
-        path.push(Stretch {
+        path.push(Segment {
             line: id,
             positions: line.first..=last,
         });
@@ -270,7 +270,7 @@ pub(super) fn read_filed(connection: &Connection, line: i64, key: EntryKey) -> R
 /// Tells of all that the turns of a stretch filed.
 pub(super) fn each_filed(
     connection: &Connection,
-    stretch: &Stretch,
+    stretch: &Segment,
     order: Order,
     tell: &mut dyn FnMut(EntryPosition, &[u8]) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, StoreError> {

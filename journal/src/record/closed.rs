@@ -151,7 +151,7 @@ impl ClosedRecord {
 
     /// Returns the parts that the record adds, if this process has made it; a store takes them with
     /// the record.
-    pub fn added_parts(&self) -> &[Blob] {
+    pub(crate) fn added_parts(&self) -> &[Blob] {
         self.large.as_ref().map_or(&[], |large| &large.added)
     }
 }
@@ -210,7 +210,7 @@ fn read_header(
         None => BranchName::new(branch)?,
     };
     let sequence = Sequence::new(reader.unsigned("the sequence number")?)?;
-    let snapshot = read_hash(reader, "the snapshot's hash or #f")?.map(BlobHash);
+    let snapshot = read_snapshot_hash(reader)?.map(BlobHash);
     reader.open(Compound::Sequence, "the blobs")?;
     let mut blobs = Vec::new();
     while !reader.is_at_end() {
@@ -239,8 +239,8 @@ fn read_format(reader: &mut Reader<'_>) -> Result<(), RecordError> {
     }
 }
 
-fn read_hash(reader: &mut Reader<'_>, expected: &'static str) -> Result<Option<[u8; 32]>, PackedError> {
-    reader.expect(expected, |token| {
+fn read_snapshot_hash(reader: &mut Reader<'_>) -> Result<Option<[u8; 32]>, PackedError> {
+    reader.expect("the snapshot's hash or #f", |token| {
         if token == Token::Boolean(false) {
             Some(None)
         } else {

@@ -60,7 +60,7 @@ impl Procedure {
     }
 }
 
-/// Lists the procedures of a compiled unit; the body of the unit is none.
+/// Lists the procedures of a compiled unit, without the body of the unit.
 pub fn procedures(unit: &CompiledUnit, variables: &UnitVariables) -> Vec<Procedure> {
     let (captured, forms) = (variables.captured(), variables.forms());
     let mut found = Vec::new();

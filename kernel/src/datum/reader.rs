@@ -25,7 +25,8 @@ pub fn read_all(text: &str, source: SourceId) -> (Reading, Vec<ReadError>) {
 }
 
 /// Reads as [`read_all`] does, with case folding on or off at the beginning. A text of more than
-/// `nodes_max` nodes is an error, without its data, and takes no more memory than so many.
+/// `nodes_max` nodes is an error, without its data, and takes no more memory than `nodes_max`
+/// nodes.
 pub fn read_within(text: &str, source: SourceId, folds_case: bool, nodes_max: u32) -> (Reading, Vec<ReadError>) {
     let lexer = Lexer::new(text, 0).with_case_folding(folds_case);
     read_lexed(text, lexer, source, nodes_max)

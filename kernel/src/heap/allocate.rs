@@ -103,7 +103,7 @@ impl Heap {
         }
     }
 
-    /// Changes the pace, and frees room that only a busy heap keeps if it is none any more.
+    /// Changes the pace; a heap that is no longer busy frees the room that only busy heaps keep.
     pub(super) fn set_pace(&mut self, pace: Pace) {
         let before = std::mem::replace(&mut self.pace, pace);
         if self.survivors.capacity() > self.survivors_max() {

@@ -381,7 +381,7 @@ impl Heap {
         Value::length(placed.unwrap_or_else(|| self.hash(key)) as usize)
     }
 
-    /// The content of a slot of an index whose head has so many bytes.
+    /// The content of a slot of an index whose head has `head` bytes.
     fn index_slot(&self, index: Value, slot: usize, head: usize) -> u32 {
         let bytes = self.raw_bytes(index);
         bytes[head + slot * 4..]

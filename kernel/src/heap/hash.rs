@@ -18,7 +18,7 @@ use crate::value::{Immediate, Value};
 const NODES_MAX: usize = 1 << 20;
 /// The same for a value with a cycle.
 const NODES_OF_CYCLE: usize = 128;
-/// After so many nodes a value may have a cycle.
+/// The number of nodes after which a value is searched for a cycle.
 const NODES_BEFORE_SEARCH: usize = 1 << 16;
 const IDENTITY_MAX: i64 = 4095;
 

@@ -401,7 +401,7 @@ impl Header {
         )
     }
 
-    /// The header that a word is, if it is one.
+    /// The header in a word, if the word is a header.
     #[inline]
     pub const fn from_value(word: Value) -> Option<Header> {
         if !word.is_immediate(Immediate::Header) {

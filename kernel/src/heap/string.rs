@@ -54,7 +54,7 @@ impl Heap {
         self.make(Kind::String, &[storage])
     }
 
-    /// The raw object that holds the characters of a string as so many bytes, if they are.
+    /// The raw object that holds a string of ASCII characters, a byte for each.
     #[inline]
     pub(crate) fn ascii_storage(&self, string: Value) -> Option<Value> {
         let storage = self.field(string, STORAGE);

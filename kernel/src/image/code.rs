@@ -211,9 +211,9 @@ impl<'a> CodeReader<'a> {
         Ok(bytes)
     }
 
-    /// Reads the next `length` bytes, at most eight, as the low ones of a number whose others are
-    /// what follows; zeros follow the last, which the reader may pass over: whoever reads so must
-    /// ask [`is_at_end`](Self::is_at_end) in the end.
+    /// Reads the next `length` bytes, at most eight, as the low bytes of a number; its other bytes
+    /// are those that follow, and zeros beyond the last one. The reader may pass the end, so the
+    /// caller must ask [`is_at_end`](Self::is_at_end) when it has read all.
     pub(super) fn take(&mut self, length: u8) -> u64 {
         let window = self.bytes.get(self.position..).and_then(<[u8]>::first_chunk);
         let number = match window {

@@ -197,7 +197,7 @@ fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Primitiv
 
 /// An operation on two numbers that are not both immediate.
 struct Operation {
-    /// The operation on two short integers; nothing if their result is none.
+    /// The operation on two short integers; `None` if their result is no integer.
     short: Option<limbs::Operation>,
     real: fn(&Number, &Number) -> Result<Number, NumberError>,
     complex: fn(&Complex, &Complex) -> Result<Complex, NumberError>,

@@ -8,26 +8,15 @@ use crate::common::writer::{Writer, body, branch, read_all, run};
 use crate::proxy::{Cut, Proxy};
 use crate::server;
 
-/// A store behind a proxy, which counts nothing but notices a statement.
-fn proxied() -> Option<(Proxy, PostgresStore)> {
-    let server = server::shared()?;
-    let proxy = Proxy::before(server.socket());
-    let address = format!(
-        "postgres://duet@127.0.0.1:{}/postgres?schema={}&sslmode=disable",
-        proxy.port,
-        server::schema()
-    );
-    let store = PostgresStore::open_or_create(&address.parse().unwrap()).unwrap();
-    Some((proxy, store))
-}
-
 fn owner() -> String {
     Owner::this("work").to_string()
 }
 
 #[test]
 fn a_branch_that_was_read_ahead_is_opened_without_the_server() {
-    let Some((proxy, mut store)) = proxied() else { return };
+    let Some(server) = server::shared() else { return };
+    // The proxy counts nothing but notices a statement.
+    let (proxy, _, mut store) = Proxy::store(server);
     let mut main = Writer::claim(&mut store, "r", "main");
     let blobs = [1, 2, 3].map(|byte| Blob::new(vec![byte; 9]).unwrap());
     let record = main.next_with("0", &blobs);

@@ -68,13 +68,7 @@ fn a_server_that_dies_during_commits_keeps_a_prefix_with_all_that_it_acknowledge
 #[test]
 fn a_connection_that_breaks_around_a_commit_loses_and_doubles_nothing() {
     let Some(server) = server::shared() else { return };
-    let proxy = Proxy::before(server.socket());
-    let schema = server::schema();
-    let address = format!(
-        "postgres://duet@127.0.0.1:{}/postgres?schema={schema}&sslmode=disable",
-        proxy.port
-    );
-    let mut store = PostgresStore::open_or_create(&address.parse().unwrap()).unwrap();
+    let (proxy, address, mut store) = Proxy::store(server);
     let mut main = Writer::claim(&mut store, "r", "main");
     let mut written = Vec::new();
     for cut in [
@@ -90,7 +84,7 @@ fn a_connection_that_breaks_around_a_commit_loses_and_doubles_nothing() {
         written.extend(main.write(&mut store, &["<turn one>", "<turn two>"]).unwrap());
         assert!(proxy.has_cut(), "{cut:?}");
         assert_eq!(read_all(&store, &main).unwrap(), written, "{cut:?}");
-        assert_eq!(records_of(server, &schema), written.len(), "{cut:?}");
+        assert_eq!(records_of(server, address.schema()), written.len(), "{cut:?}");
     }
     let fork = main.on("fork", None);
     proxy.cut(Cut::After);

@@ -10,6 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use duet_postgres::{Address, PostgresStore};
+
+use crate::server::{self, Server};
+
 /// Where the connection is cut, counted from the time at which the test says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
@@ -24,13 +28,13 @@ pub(crate) enum Cut {
 }
 
 pub(crate) struct Proxy {
-    pub(crate) port: u16,
+    port: u16,
     next: Arc<AtomicUsize>,
 }
 
 impl Proxy {
     /// Stands before the server with this socket.
-    pub(crate) fn before(server: PathBuf) -> Self {
+    fn before(server: PathBuf) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let next = Arc::new(AtomicUsize::new(Cut::None as usize));
@@ -46,6 +50,18 @@ impl Proxy {
             }
         });
         Self { port, next }
+    }
+
+    /// An empty store on a server, reached through a proxy, and its address without the proxy.
+    pub(crate) fn store(server: &Server) -> (Self, Address, PostgresStore) {
+        let (proxy, direct) = (Self::before(server.socket()), server.address(&server::schema()));
+        let address = format!(
+            "postgres://duet@127.0.0.1:{}/postgres?schema={}&sslmode=disable",
+            proxy.port,
+            direct.schema()
+        );
+        let store = PostgresStore::open_or_create(&address.parse().unwrap()).unwrap();
+        (proxy, direct, store)
     }
 
     /// Cuts the connection at the next statement.

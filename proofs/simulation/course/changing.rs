@@ -18,7 +18,7 @@ impl Course {
         let mut text = programs::changed(&self.cast.program, change.variant).map_err(Difference::Unreadable)?;
         text.run = change.run();
         text.values = change.values();
-        self.tally.patched += u64::from(self.succeeds(Input::Patch { text })?);
+        self.counts.patched += u64::from(self.succeeds(Input::Patch { text })?);
         Ok(())
     }
 
@@ -30,7 +30,7 @@ impl Course {
         let Some(actor) = actors.get(which).copied() else {
             return Ok(());
         };
-        self.tally.begun += u64::from(self.succeeds(Input::Restart { actor })?);
+        self.counts.begun += u64::from(self.succeeds(Input::Restart { actor })?);
         Ok(())
     }
 
@@ -40,7 +40,7 @@ impl Course {
         match self.run.step() {
             Ok(_) => Ok(true),
             Err(RunError::Patch(_) | RunError::Restart(_)) => {
-                self.tally.refused += 1;
+                self.counts.refused += 1;
                 Ok(false)
             }
             Err(error) => Err(error.into()),

@@ -34,7 +34,7 @@ impl Course {
         let newest = self.run.head().map_or(0, |tip| tip.sequence.number());
         let turn = Sequence::new(newest * thousandths / 1000).map_err(|_| RunError::Full)?;
         if let Some(name) = fork {
-            self.tally.forks += 1;
+            self.counts.forks += 1;
             return self.begin_branch(name, turn, opening);
         }
         let Some(from) = self.acknowledged else {
@@ -50,7 +50,7 @@ impl Course {
             .record_at(source.run, source.branch, turn)?
             .ok_or(RunError::Full)?
             .hash();
-        self.tally.rewinds += 1;
+        self.counts.rewinds += 1;
         self.go(MoveKind::Move, from.hash, to, opening)
     }
 
@@ -63,7 +63,7 @@ impl Course {
             .and_then(|moves| moves.undoable.last().copied());
         match (last, self.acknowledged) {
             (Some(last), Some(head)) => {
-                self.tally.undone += 1;
+                self.counts.undone += 1;
                 self.go(MoveKind::Undo, head.hash, last.from, opening)
             }
             (None, _) | (_, None) => self.open(opening),
@@ -79,7 +79,7 @@ impl Course {
             .and_then(|moves| moves.redoable.last().copied());
         match (last, self.acknowledged) {
             (Some(undone), Some(head)) if undone.to == head.hash => {
-                self.tally.undone += 1;
+                self.counts.undone += 1;
                 self.go(MoveKind::Redo, head.hash, undone.from, opening)
             }
             (Some(_) | None, _) => self.open(opening),
@@ -206,7 +206,7 @@ impl Course {
         let here = at(self.acknowledged);
         let merge = between((&source(&self.branch), here), (&source(&theirs), there))?;
         let inputs = merge.inputs(self.run.state());
-        self.tally.merges += u64::from(!inputs.is_empty());
+        self.counts.merges += u64::from(!inputs.is_empty());
         let turns = inputs.len() as u64;
         for input in inputs {
             self.run.deliver_first(input);
@@ -265,13 +265,13 @@ impl Course {
         };
         let mut drivers = Redelivery::new(&mut world, said);
         let driven = self.run.drive(&mut *self.store, &mut drivers);
-        self.tally.picked += drivers.outcome().0 as u64;
+        self.counts.picked += drivers.outcome().0 as u64;
         if let Some(error) = world.error {
             return Err(error.into());
         }
         match driven {
             Ok(_) => {
-                self.tally.recalled += self.run.take_recalled().len() as u64;
+                self.counts.recalled += self.run.take_recalled().len() as u64;
                 self.acknowledged = self.stored_head()?;
                 // The command that delivers inputs ends with them.
                 self.open(opening)
@@ -306,7 +306,7 @@ impl Course {
         let name = self.new_branch()?;
         self.begin_branch(name.clone(), before, opening)?;
         if self.branch == name {
-            self.tally.amended += 1;
+            self.counts.amended += 1;
             self.run.deliver_first(input);
             self.step(4)?;
         }
@@ -315,7 +315,7 @@ impl Course {
 
     /// Stops the machine and starts it again.
     fn restart_disk(&mut self) -> Outcome {
-        self.tally.crashes += 1;
+        self.counts.crashes += 1;
         self.store.restart(None)?;
         Ok(())
     }

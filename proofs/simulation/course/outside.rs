@@ -65,7 +65,7 @@ impl Course {
                 return Err(Difference::Unreadable(what));
             }
         }
-        self.tally.asked += 1;
+        self.counts.asked += 1;
         if before == (self.store.heads(&self.name)?, self.store.runs()?) {
             Ok(())
         } else {
@@ -84,7 +84,7 @@ impl Course {
             from: Snapshots::Use,
             error,
         })?;
-        self.tally.sent += 1;
+        self.counts.sent += 1;
         self.forge(which)?;
         self.damage(sent, which)
     }
@@ -137,7 +137,7 @@ impl Course {
         };
         let store = self.copied(Some(&mut forge))?;
         let Some((place, there)) = forged else { return Ok(()) };
-        self.tally.forged += 1;
+        self.counts.forged += 1;
         match self.prove(&store) {
             Err(RunError::WrongSnapshot { .. } | RunError::Thaw { .. } | RunError::Snapshot { .. }) => Ok(()),
             Err(error) => Err(Difference::Replay {

@@ -43,7 +43,7 @@ impl Pass {
 impl Pass {
     /// Returns the right that whoever made the capability must have, if the capability is not for a
     /// facet of its maker.
-    pub fn right_of(&self, maker: ActorId) -> Option<Need<'_>> {
+    pub(crate) fn right_of(&self, maker: ActorId) -> Option<Need<'_>> {
         match &self.action[..] {
             [Action::Assert(assert)] => Some(Need::Value(Right::Assert, &assert.value)),
             [Action::Give(give)] if give.to != maker => Some(Need::Value(Right::Message, &give.value)),

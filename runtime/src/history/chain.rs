@@ -114,7 +114,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// Whether the answer follows from the request, so that the cause lies there.
+    /// Whether the answer follows from the request, so that the request is the cause.
     fn goes_on(&self) -> bool {
         match self {
             Self::Tool(_) | Self::Time => true,

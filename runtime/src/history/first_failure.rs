@@ -23,7 +23,7 @@ use crate::state::event::Event;
 
 /// Where a failure arose.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Arose {
+pub enum FailureOrigin {
     /// In the program, in the traced turn.
     Program,
     /// In a call of a tool, whose answer the traced turn received.
@@ -52,7 +52,7 @@ pub struct FirstFailure {
     /// The turn in which it arose, or became known.
     pub at: Link,
     /// How it arose.
-    pub arose: Arose,
+    pub arose: FailureOrigin,
     /// The failure as it arose.
     pub failure: Failure,
     /// The turns that passed it on, oldest first; the last is the one from which it was traced.
@@ -90,7 +90,7 @@ pub fn first_failure(source: &Source<'_>, at: Sequence) -> Result<Option<FirstFa
         failure,
         met: vec![end],
         origin: 0,
-        arose: Arose::Program,
+        arose: FailureOrigin::Program,
         is_owed: false,
     };
     while walk.goes_on(source)? && walk.met.len() < PASSED_MAX {
@@ -122,7 +122,7 @@ pub fn first_failure(source: &Source<'_>, at: Sequence) -> Result<Option<FirstFa
 /// What a turn has to do with a failure.
 enum Mark {
     /// The failure arose here.
-    Origin(Arose),
+    Origin(FailureOrigin),
     /// The turn received the failure from the one before.
     Passed,
     /// A computation only went on.
@@ -138,7 +138,7 @@ struct Walk {
     met: Vec<Link>,
     /// The position of the oldest that had the failure.
     origin: usize,
-    arose: Arose,
+    arose: FailureOrigin,
     /// Whether the newest one that was met must have had the failure, for the next passed it on.
     is_owed: bool,
 }
@@ -218,13 +218,13 @@ const TIMEOUT: &str = "timeout";
 fn mark(source: &Source<'_>, link: &Link, failure: &Failure) -> Result<Mark, RunError> {
     let turn = &link.turn;
     if let (true, Some(last)) = (REFUSED.contains(&&*failure.kind), turn.attempts.len().checked_sub(1)) {
-        return Ok(Mark::Origin(Arose::Gate(last)));
+        return Ok(Mark::Origin(FailureOrigin::Gate(last)));
     }
     for event in &turn.events {
         if let (true, Event::Answered { request, .. }, Some(asked)) = (is_fault(event, failure), event, link.asked)
             && let Some(call) = call(&turn_at(source, asked)?, *request)
         {
-            return Ok(Mark::Origin(Arose::Call { asked, call }));
+            return Ok(Mark::Origin(FailureOrigin::Call { asked, call }));
         }
         if let (TIMEOUT, Event::Answered { request, .. }, Some(asked)) = (&*failure.kind, event, link.asked)
             && let Some(arose) = time(&turn_at(source, asked)?, *request, asked)
@@ -252,7 +252,7 @@ fn call(turn: &TurnRecord, request: RequestId) -> Option<Box<InvokeTool>> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "one action sets a timer")]
-fn time(turn: &TurnRecord, request: RequestId, set: Sequence) -> Option<Arose> {
+fn time(turn: &TurnRecord, request: RequestId, set: Sequence) -> Option<FailureOrigin> {
     let is_it = |action: &Action| match action {
         Action::Timer(timer) => (timer.request == request).then_some(timer.delay_ms),
         _ => None,
@@ -265,7 +265,7 @@ fn time(turn: &TurnRecord, request: RequestId, set: Sequence) -> Option<Arose> {
         )
     };
     let asked = turn.actions.iter().filter(is_asking).cloned().collect();
-    Some(Arose::Time { set, delay_ms, asked })
+    Some(FailureOrigin::Time { set, delay_ms, asked })
 }
 
 /// Whether two failures are one on its way.

@@ -138,7 +138,7 @@ pub fn between(ours: (&Source<'_>, Sequence), theirs: (&Source<'_>, Sequence)) -
 ///
 /// # Errors
 /// [`PackedError`] if a fact is too large.
-pub fn three_way(base: &[IOValue], ours: &[IOValue], theirs: &[IOValue]) -> Result<Merge, PackedError> {
+pub(crate) fn three_way(base: &[IOValue], ours: &[IOValue], theirs: &[IOValue]) -> Result<Merge, PackedError> {
     let mut resources: BTreeMap<Vec<u8>, Versions<'_>> = BTreeMap::new();
     for fact in base.iter().filter(|fact| is_settled(fact)) {
         resources.entry(thing(fact)?).or_default().base.push(fact);

@@ -125,6 +125,11 @@ pub trait Codec: Sized {
     fn fields_of(_label: &str) -> &'static [&'static str] {
         &[]
     }
+
+    /// Lists the labels of the records of this type, if it is one of several kinds.
+    fn labels() -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// Makes a record `<label field …>`.
@@ -181,7 +186,7 @@ impl Fields {
     ///
     /// # Errors
     /// As [`of`](Self::of).
-    pub fn of_sequence(value: &IOValue, label: &'static str, arity: usize) -> Result<Self, DecodeError> {
+    pub(crate) fn of_sequence(value: &IOValue, label: &'static str, arity: usize) -> Result<Self, DecodeError> {
         let values: Vec<IOValue> = Codec::decode(value)?;
         let found = values.len();
         if found != arity {
@@ -270,6 +275,10 @@ macro_rules! codec_enum {
                     $($label => &[$(stringify!($field)),*],)+
                     _ => &[],
                 }
+            }
+
+            fn labels() -> &'static [&'static str] {
+                &[$($label),+]
             }
         }
     };

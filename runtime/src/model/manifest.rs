@@ -43,7 +43,7 @@ impl Right {
     }
 
     /// Finds a right by its name.
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|right| right.name() == name)
     }
 }

@@ -153,7 +153,7 @@ pub fn narrowed(id: CapabilityId, caveats: Vec<IOValue>) -> IOValue {
 }
 
 /// Returns the capability and the caveats of a narrowed reference, if a value is one.
-pub fn as_narrowed(value: &IOValue) -> Option<(CapabilityId, Vec<IOValue>)> {
+pub(crate) fn as_narrowed(value: &IOValue) -> Option<(CapabilityId, Vec<IOValue>)> {
     let inner = value.as_embedded()?;
     let mut fields = Fields::of(&inner, "narrowed", 2).ok()?;
     Some((fields.read("id").ok()?, fields.read("caveats").ok()?))

@@ -13,7 +13,7 @@ use crate::model::card::ToolCard;
 
 impl Tools {
     /// Makes the tools of a run: those on cards, and any others, about which policy knows nothing.
-    pub fn of_cards(cards: &[ToolCard]) -> Self {
+    pub(crate) fn of_cards(cards: &[ToolCard]) -> Self {
         let mut tools = Self {
             is_open: true,
             ..Self::default()

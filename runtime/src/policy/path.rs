@@ -44,7 +44,7 @@ impl Path {
     }
 
     /// Says whether the path names a part of the arguments, something in it, or what it is in.
-    pub fn concerns_argument(&self, part: &str) -> bool {
+    pub(crate) fn concerns_argument(&self, part: &str) -> bool {
         let is_in = |inner: &str, outer: &str| {
             inner
                 .strip_prefix(outer)

@@ -34,7 +34,7 @@ pub fn judge(grounds: Grounds<'_>, items: &[Item], earlier: usize) -> Ruling {
 }
 
 /// Judges a proposal that leads to the entries `after`.
-pub fn judge_with(grounds: Grounds<'_>, items: &[Item], after: &Entries, earlier: usize) -> Ruling {
+pub(crate) fn judge_with(grounds: Grounds<'_>, items: &[Item], after: &Entries, earlier: usize) -> Ruling {
     if items.is_empty() {
         return Ruling::deny(Code::EmptyProposal, "");
     }

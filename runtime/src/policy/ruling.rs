@@ -143,13 +143,6 @@ reasons! {
     PolicyUnavailable "policy_unavailable"
 }
 
-impl Code {
-    /// Finds a code by its name.
-    pub fn of_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|code| code.name() == name)
-    }
-}
-
 /// A ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
@@ -208,7 +201,7 @@ impl Ruling {
 
     /// Returns the stricter of two rulings, the first if they are equally strict.
     #[must_use]
-    pub fn or_stricter(self, other: Self) -> Self {
+    pub(crate) fn or_stricter(self, other: Self) -> Self {
         if other.on_fail > self.on_fail { other } else { self }
     }
 }

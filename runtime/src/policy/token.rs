@@ -76,7 +76,7 @@ impl Principal {
     }
 
     /// Says whether a token, if there is one, names a tool.
-    pub fn is_in_token(&self, tool: &str) -> bool {
+    pub(crate) fn is_in_token(&self, tool: &str) -> bool {
         self.token.as_ref().is_none_or(|names| names.include(tool))
     }
 

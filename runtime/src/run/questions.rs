@@ -54,9 +54,9 @@ impl Run {
 
     /// Finds the oldest open question with this tag, this unique name or this number.
     pub fn question_named(&self, name: &str) -> Option<OpenQuestion> {
-        let is_it = |question: &OpenQuestion| {
-            question.tag == name || question.id == name || question.request.0.to_string() == name
-        };
+        let number = name.parse().ok();
+        let is_it =
+            |question: &OpenQuestion| question.tag == name || question.id == name || Some(question.request.0) == number;
         self.open_questions().into_iter().find(is_it)
     }
 }

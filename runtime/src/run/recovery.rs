@@ -48,7 +48,7 @@ impl Run {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_held(
+    pub(crate) fn open_held(
         store: &mut dyn Store,
         held: HeldBranch<'_>,
         programs: impl Programs,
@@ -201,7 +201,7 @@ impl Run {
     ///
     /// # Errors
     /// [`RunError::Store`], [`RunError::Decode`]; then nothing was answered.
-    pub fn recall(&mut self, store: &dyn Store, effects: Vec<Effect>) -> Result<Vec<Effect>, RunError> {
+    pub(crate) fn recall(&mut self, store: &dyn Store, effects: Vec<Effect>) -> Result<Vec<Effect>, RunError> {
         let (name, branch) = (self.run.clone(), self.branch.clone());
         let source = Source {
             store,

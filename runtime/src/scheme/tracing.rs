@@ -53,11 +53,6 @@ impl SchemePrograms {
         self.machine.tracing().map_or(0, Trace::instructions_left)
     }
 
-    /// Returns whether the trace has come to its end before the turns.
-    pub fn is_trace_cut(&self) -> bool {
-        self.machine.tracing().is_some_and(Trace::is_cut)
-    }
-
     /// Notes which actions the last call of the host has added, while a turn is traced.
     pub(super) fn note_traced(&mut self, actions: Range<usize>) {
         let call = self

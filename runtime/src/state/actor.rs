@@ -149,7 +149,7 @@ codec_struct!(ExitHook "exit-hook" { procedure, entity });
 
 impl Condition {
     /// Returns whether a fact or a message can satisfy it.
-    pub fn is_of_dataspace(&self) -> bool {
+    pub(crate) fn is_of_dataspace(&self) -> bool {
         match self {
             Self::Matching { .. } | Self::Accepted { .. } => true,
             Self::Answer { .. } => false,
@@ -469,14 +469,14 @@ impl Actor {
     }
 
     /// Lists the waits for the answer to a request, oldest first.
-    pub fn waits_for(&self, request: RequestId) -> impl Iterator<Item = WaitId> {
+    pub(crate) fn waits_for(&self, request: RequestId) -> impl Iterator<Item = WaitId> {
         let all = (request, WaitId(0))..=(request, WaitId(u64::MAX));
         self.awaited.range(all).map(|(_, wait)| *wait)
     }
 
     /// Finds the facet of the attached entity that a facet belongs to: itself or the nearest around
     /// it.
-    pub fn entity_of(&self, facet: FacetId) -> Option<FacetId> {
+    pub(crate) fn entity_of(&self, facet: FacetId) -> Option<FacetId> {
         let mut next = Some(facet);
         while let Some(facet) = next {
             if self.attached.values().any(|attached| *attached == facet) {

@@ -62,13 +62,13 @@ impl<'a> StateBefore<'a> {
     }
 
     /// Returns the keyed entries with the turn's changes.
-    pub fn entries_after(self) -> &'a Entries {
+    pub(crate) fn entries_after(self) -> &'a Entries {
         &self.0.entries
     }
 
     /// Says whether there is any policy to judge by: whether there was an entry or the turn changed
     /// one.
-    pub fn has_policy(self) -> bool {
+    pub(crate) fn has_policy(self) -> bool {
         self.0.has_touched_entries || !self.entries().is_empty()
     }
 

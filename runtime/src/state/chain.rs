@@ -63,7 +63,7 @@ impl RunState {
     ///
     /// # Errors
     /// [`Refusal::Revoked`].
-    pub fn way_through(&self, capability: CapabilityId) -> Result<(Authority, Vec<Caveat>), Refusal> {
+    pub(crate) fn way_through(&self, capability: CapabilityId) -> Result<(Authority, Vec<Caveat>), Refusal> {
         let chain = self.chain(capability).map_err(|_| Refusal::Revoked(capability))?;
         let authority = chain.last().map(|link| link.from.clone());
         let caveats = chain.iter().flat_map(|link| link.caveats.iter().rev().cloned());

@@ -369,7 +369,7 @@ impl Outbox {
     }
 
     /// Appends notices, each to its observer's actor.
-    pub fn notify(&mut self, notices: impl IntoIterator<Item = Notice>) {
+    pub(crate) fn notify(&mut self, notices: impl IntoIterator<Item = Notice>) {
         for notice in notices {
             self.push(notice.to.actor, notice.into());
             self.notified += 1;

@@ -159,7 +159,7 @@ codec_enum!(Question "a question" {
 impl Question {
     /// Says whether the question is withdrawn as soon as nobody waits for its answer; a tool's
     /// result may still be awaited later.
-    pub fn is_withdrawable(&self) -> bool {
+    pub(crate) fn is_withdrawable(&self) -> bool {
         match self {
             Self::Ask { .. }
             | Self::Approve { .. }
@@ -186,7 +186,7 @@ impl Question {
     }
 
     /// Returns the length of a timer in milliseconds; `None` for other questions.
-    pub fn length_ms(&self) -> Option<u64> {
+    pub(crate) fn length_ms(&self) -> Option<u64> {
         match self {
             Self::Timer { delay_ms } | Self::Limit { delay_ms, .. } | Self::Deadline { delay_ms, .. } => {
                 Some(*delay_ms)

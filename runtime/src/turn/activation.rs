@@ -209,14 +209,14 @@ impl Activation {
 
     /// Returns the oldest parked fiber of the acting actor that is a main program or the evaluation
     /// of a text.
-    pub fn parked_main(&self) -> Option<FiberId> {
+    pub(crate) fn parked_main(&self) -> Option<FiberId> {
         let is_main = |kind| matches!(kind, FiberKind::Main {} | FiberKind::Interaction {});
         let mut fibers = self.acting()?.fibers.iter();
         fibers.find(|(_, fiber)| is_main(fiber.kind)).map(|(id, _)| *id)
     }
 
     /// Returns whether a fiber of the acting actor is parked.
-    pub fn is_parked(&self, fiber: FiberId) -> bool {
+    pub(crate) fn is_parked(&self, fiber: FiberId) -> bool {
         self.acting().is_some_and(|actor| actor.fibers.contains_key(&fiber))
     }
 

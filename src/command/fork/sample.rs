@@ -23,7 +23,7 @@ use crate::journal::{self, Place};
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
 use crate::world_options::WorldOptions;
-use crate::{session, turn};
+use crate::{owned_run, turn};
 
 use super::Report;
 
@@ -65,8 +65,8 @@ pub(super) fn sample(
         let begins = format!("{address} begins at {}", place.address(before));
         project.stage()?.message(begins);
         let forked = project.journal().resolve(&*store, Some(&address))?;
-        let session = project.resume(&forked, &mut *store, options.clone(), "fork")?;
-        let ended = session.drive(&mut *store, true, project.stage()?)?;
+        let owned = project.resume(&forked, &mut *store, options.clone(), "fork")?;
+        let ended = owned.drive(&mut *store, true, project.stage()?)?;
         if ended != ExitCode::OK {
             code = ended;
         }
@@ -102,7 +102,7 @@ fn beginning(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(Sequen
     if let (Some(request), Some(before)) = (answered, before) {
         return Ok((before, request));
     }
-    let Body::Turn(taken) = turn::body(&session::record_at(store, place, turn)?)? else {
+    let Body::Turn(taken) = turn::body(&owned_run::record_at(store, place, turn)?)? else {
         return Err(asks_nothing(place, turn));
     };
     let mut made = taken.actions.iter().flat_map(Action::effects);

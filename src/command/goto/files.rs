@@ -22,9 +22,9 @@ use serde_json::{Value as Json, json};
 use crate::configuration;
 use crate::error::CommandError;
 use crate::journal::{Journal, Place};
+use crate::owned_run::{self, notes};
 use crate::records::{Records, hash_at};
 use crate::saying::{Way, say};
-use crate::session::{self, notes};
 use crate::{imported, turn};
 
 /// The changes to the workspace's files.
@@ -318,7 +318,7 @@ fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, CommandError> {
         };
         return terms.workspace.map(PathBuf::from).ok_or_else(nowhere);
     }
-    let genesis = source::genesis(&session::record_at(store, place, Sequence::FIRST)?)?;
+    let genesis = source::genesis(&owned_run::record_at(store, place, Sequence::FIRST)?)?;
     let Some(note) = notes::launch_note(store, &genesis) else {
         return Ok(PathBuf::from("."));
     };

@@ -15,17 +15,17 @@ use duet_journal::Store;
 
 use super::{Kept, Request, launch};
 use crate::command;
-use crate::command::resume::{Onward, begin_changed, ended};
+use crate::command::resume::{RerunTarget, begin_changed, ended};
 use crate::error::{CommandError, ExitCode};
 use crate::imported::GrantArguments;
 use crate::launch::Program;
-use crate::rerun::{self, Rerun, Saved, Wish as RerunWish};
+use crate::owned_run::OwnedRun;
+use crate::owned_run::watched::{Look, Stop};
+use crate::rerun::{self, Rerun, RerunRequest, Saved};
 use crate::saying::{Way, say};
-use crate::session::Session;
-use crate::session::watched::{Look, Stop};
 use crate::terminal::Terminal;
 use crate::testing::find::sources;
-use crate::watch::{Watched, Watcher, Wish, places};
+use crate::watch::{WatchCommand, Watched, Watcher, places};
 use crate::world_options::{TypedUntil, WorldOptions};
 
 /// The time between two looks at the files.
@@ -136,9 +136,9 @@ impl Watching<'_> {
                 return Next::Saved(self.watched.files().take_saved());
             }
             match self.watcher.wait(INTERVAL) {
-                Wish::End => return Next::End,
-                Wish::Line(line) if line.starts_with('l') => return Next::GoOn,
-                Wish::Line(_) | Wish::Nothing => {}
+                WatchCommand::End => return Next::End,
+                WatchCommand::Line(line) if line.starts_with('l') => return Next::GoOn,
+                WatchCommand::Line(_) | WatchCommand::Nothing => {}
             }
         }
     }
@@ -161,8 +161,8 @@ impl Watching<'_> {
         options.granted.clone_from(&self.request.grant);
         let kept = self.kept;
         let begun = launch(self.request, terminal).and_then(|mut launch| {
-            kept.begin(&mut launch, options, terminal, |session, store, terminal| {
-                match self.drive(session, store, &is_stopped, terminal) {
+            kept.begin(&mut launch, options, terminal, |owned, store, terminal| {
+                match self.drive(owned, store, &is_stopped, terminal) {
                     Err(CommandError::NameLost(run)) => Err(CommandError::NameLost(run)),
                     driven => Ok(driven),
                 }
@@ -208,17 +208,17 @@ impl Watching<'_> {
     /// Drives the run until it stops or a file is saved.
     fn drive(
         &mut self,
-        session: Session,
+        owned: OwnedRun,
         store: &mut dyn Store,
         is_stopped: &AtomicBool,
         terminal: &mut Terminal,
     ) -> Result<(), CommandError> {
-        self.address = Some(session.address());
+        self.address = Some(owned.address());
         let look = Look {
             watched: &self.watched,
             interval: INTERVAL,
         };
-        let stop = session.drive_watched(store, look, terminal);
+        let stop = owned.drive_watched(store, look, terminal);
         is_stopped.store(true, Ordering::Relaxed);
         (self.is_cut, self.code) = match stop? {
             Stop::Saved => (true, ExitCode::WAITING),
@@ -247,7 +247,7 @@ impl Watching<'_> {
     /// Runs the changed program on the answers of the branch, in memory.
     fn rerun(&self, terminal: &mut Terminal) -> Result<Rerun, CommandError> {
         let journal = self.kept.journal;
-        let wish = RerunWish {
+        let rerun_request = RerunRequest {
             program: Program::at(self.program),
             from: None,
             retried: &[],
@@ -258,7 +258,7 @@ impl Watching<'_> {
             }),
         };
         let store = journal.open_to_read()?;
-        let rerun = rerun::perform(&*store, journal, self.address.as_deref(), wish, terminal)?;
+        let rerun = rerun::perform(&*store, journal, self.address.as_deref(), rerun_request, terminal)?;
         self.watched.add_texts(rerun.report.sources());
         self.watched.note(rerun.report.asked_anew());
         Ok(rerun)
@@ -290,30 +290,30 @@ impl Watching<'_> {
         let journal = self.kept.journal;
         let mut store = journal.open_to_write("run")?;
         let (options, is_stopped) = self.options()?;
-        let session = if is_unchanged(&rerun) {
+        let owned = if is_unchanged(&rerun) {
             let place = journal.resolve(&*store, self.address.as_deref())?;
-            let session = Session::resume(&place, (&mut store, journal.path()), options, "run")?;
-            if let Some(code) = session.exit() {
+            let owned = OwnedRun::resume(&place, journal.opened(&mut *store), options, "run")?;
+            if let Some(code) = owned.exit() {
                 terminal.message(ended(&place, code));
                 return Ok(());
             }
-            session
+            owned
         } else {
-            let onward = Onward {
+            let onward = RerunTarget {
                 journal,
                 grants: &GrantArguments::default(),
                 options,
             };
-            let session = begin_changed(onward, rerun, &mut store, terminal)?;
+            let owned = begin_changed(onward, rerun, &mut store, terminal)?;
             self.saved.clear();
-            session
+            owned
         };
-        if let Some(code) = session.exit() {
-            self.address = Some(session.address());
+        if let Some(code) = owned.exit() {
+            self.address = Some(owned.address());
             self.code = ExitCode::of_run(code);
             return Ok(());
         }
-        self.drive(session, &mut store, &is_stopped, terminal)
+        self.drive(owned, &mut store, &is_stopped, terminal)
     }
 
     /// Says how the run stands that is no longer watched.

@@ -16,7 +16,7 @@ use crate::repl::command::{self as comma, Command};
 use crate::repl::complete::Names;
 use crate::repl::editor::Line;
 use crate::repl::editor_thread::{EditorThread, Wanted};
-use crate::repl::prompt::{self, Evaluated, Prompt, Rework};
+use crate::repl::prompt::{self, EditedText, Evaluated, Prompt};
 use crate::repl::session::perform_lent;
 use crate::terminal::Terminal;
 use crate::verb::Answers;
@@ -75,7 +75,7 @@ impl Prompt for Guest<'_> {
         Ok(Evaluated::Done)
     }
 
-    fn edit(&mut self, _: Option<&str>) -> Result<Rework, CommandError> {
+    fn edit(&mut self, _: Option<&str>) -> Result<EditedText, CommandError> {
         Err(CommandError::problem(OWNERS_ONLY))
     }
 

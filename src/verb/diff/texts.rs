@@ -18,7 +18,7 @@ use super::definitions::Definitions;
 
 use crate::error::CommandError;
 use crate::journal::Place;
-use crate::session::record_at;
+use crate::owned_run::record_at;
 
 /// The lines around a difference that are shown.
 const AROUND: usize = 2;

@@ -6,7 +6,7 @@
 use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::history::chain::Link;
-use duet_runtime::history::first_failure::{Arose, FirstFailure};
+use duet_runtime::history::first_failure::{FailureOrigin, FirstFailure};
 use duet_runtime::model::failure::{Failure, FramePlace};
 use duet_runtime::record::Outcome;
 use duet_runtime::state::actor::Condition;
@@ -312,13 +312,15 @@ fn answered(traced: &FirstFailure, at: &Step, origins: &mut Origins<'_>) -> Resu
 /// else the nearest one before it that heard something, received.
 fn inputs(traced: &FirstFailure, at: &Step, led: &[Step]) -> Vec<String> {
     match &traced.arose {
-        Arose::Call { call, .. } => {
+        FailureOrigin::Call { call, .. } => {
             let words =
                 exchange::asked(call).map_or_else(|| payload_words(&call.payload.value()), |asked| asked.line());
             vec![words].into_iter().filter(|words| !words.is_empty()).collect()
         }
-        Arose::Gate(_) | Arose::Time { .. } | Arose::Program if !at.heard.is_empty() => at.heard.clone(),
-        Arose::Gate(_) | Arose::Time { .. } | Arose::Program => {
+        FailureOrigin::Gate(_) | FailureOrigin::Time { .. } | FailureOrigin::Program if !at.heard.is_empty() => {
+            at.heard.clone()
+        }
+        FailureOrigin::Gate(_) | FailureOrigin::Time { .. } | FailureOrigin::Program => {
             let before = led.iter().find(|step| !step.heard.is_empty());
             let told = |step: &Step| {
                 step.heard
@@ -333,15 +335,15 @@ fn inputs(traced: &FirstFailure, at: &Step, led: &[Step]) -> Vec<String> {
 
 fn cause(traced: &FirstFailure) -> Cause {
     match &traced.arose {
-        Arose::Program if is_told(traced) => Cause::Told,
-        Arose::Program => Cause::Program,
-        Arose::Call { asked, call } => Cause::Call {
+        FailureOrigin::Program if is_told(traced) => Cause::Told,
+        FailureOrigin::Program => Cause::Program,
+        FailureOrigin::Call { asked, call } => Cause::Call {
             tool: call.tool.clone(),
             asked: asked.number(),
             is_model: call.tool == exchange::TOOL,
         },
-        Arose::Gate(position) => gate(traced, *position),
-        Arose::Time { set, delay_ms, asked } => time(*set, *delay_ms, asked),
+        FailureOrigin::Gate(position) => gate(traced, *position),
+        FailureOrigin::Time { set, delay_ms, asked } => time(*set, *delay_ms, asked),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::error::CommandError;
 use crate::origins::Origins;
 use crate::query::spelled_packed;
 use crate::standing;
-use crate::turn::line::{actor, payload_words};
+use crate::turn::line::{actor, actor_in, payload_words};
 use crate::value_text::abbreviated;
 
 /// Who or what can end a wait.
@@ -90,11 +90,10 @@ impl Explaining<'_> {
         let mut waits = Vec::new();
         let open = state.requests.iter().filter(|(_, request)| request.answer.is_none());
         for (id, request) in open {
-            let role = state.actor(request.actor).and_then(|actor| actor.role.as_deref());
             let (whom, what) = asked(request);
             waits.push(Wait {
                 whom,
-                name: actor(request.actor, role),
+                name: actor_in(state, request.actor),
                 what,
                 request: Some(id.0),
                 since: None,

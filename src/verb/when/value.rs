@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::journal::Place;
 use crate::render::message_of;
 use crate::verb::project::Look;
-use crate::{session, turn};
+use crate::{owned_run, turn};
 
 /// The maximum number of turns of an expression.
 const TURNS_MAX: usize = 1_000;
@@ -126,7 +126,7 @@ impl Values<'_> {
             turn: Some(position(number)?),
             ..self.place.clone()
         };
-        session::restore(self.look.store, &place)
+        owned_run::restore(self.look.store, &place)
     }
 
     /// The value at a turn.
@@ -138,7 +138,7 @@ impl Values<'_> {
         run.programs_mut::<SchemePrograms>().observe();
         let since = run.state().counters.clone();
         run.hold_still(&since);
-        let older = session::newest_evaluation(run.state());
+        let older = owned_run::newest_evaluation(run.state());
         run.deliver(Input::Evaluate {
             text: self.text.to_owned(),
             sources: Vec::new(),
@@ -151,7 +151,7 @@ impl Values<'_> {
             for effect in run.confirm_durable() {
                 shown.push_str(&displayed(effect.kind)?);
             }
-            let is_over = session::newest_evaluation(run.state()) <= older;
+            let is_over = owned_run::newest_evaluation(run.state()) <= older;
             if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?
                 && let (true, Outcome::Failed { failure }) = (is_over, turn.outcome)
             {

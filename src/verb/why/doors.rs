@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::value::{self, Explained};
 use crate::error::CommandError;
 use crate::journal::Place;
-use crate::session;
+use crate::owned_run;
 use crate::turn;
 use crate::value_text::abbreviated;
 use crate::verb::frames::{self, Computation};
@@ -79,7 +79,7 @@ pub(super) fn call(
     most: usize,
 ) -> Result<Opened<Call>, CommandError> {
     let at = place.at();
-    let Body::Turn(taken) = turn::body(&session::record_at(look.store, place, at)?)? else {
+    let Body::Turn(taken) = turn::body(&owned_run::record_at(look.store, place, at)?)? else {
         return Err(CommandError::usage(format!(
             "{} is the run's first record, which made no calls",
             place.address(at)

@@ -23,8 +23,8 @@ use serde::Serialize;
 use super::{By, FORM_CHARACTERS};
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::owned_run::{self, compiled};
 use crate::render::SourceTexts;
-use crate::session::{self, compiled};
 use crate::turn;
 use crate::verb::project::Look;
 
@@ -219,7 +219,7 @@ fn traced(look: &Look<'_>, place: &Place, wanted: &Wanted, extent: &Extent) -> R
 /// included.
 fn take(look: &Look<'_>, place: &Place, run: &mut Run, at: Sequence, is_left_open: bool) -> Result<(), CommandError> {
     let source = place.source(look.store);
-    let Body::Turn(turn) = turn::body(&session::record_at(look.store, place, at)?)? else {
+    let Body::Turn(turn) = turn::body(&owned_run::record_at(look.store, place, at)?)? else {
         return Err(CommandError::problem("the record is none of a turn"));
     };
     let traced = to_trace(&source, &turn, at)?;

@@ -25,7 +25,7 @@ use crate::journal::Place;
 use crate::query::{Query, spelled_packed};
 use crate::records::Records;
 use crate::turn;
-use crate::turn::line::actor;
+use crate::turn::line::{actor, actor_in};
 use crate::value_text::abbreviated;
 use crate::verb::project::Look;
 use crate::verb::waits::waits;
@@ -84,12 +84,8 @@ impl<'a> Search<'a> {
             .values()
             .filter(|held| self.query.finds(&held.fact.value()))
             .map(|held| {
-                let role = state.actor(held.actor).and_then(|actor| actor.role.as_deref());
-                format!(
-                    "{} asserts {}",
-                    actor(held.actor, role),
-                    abbreviated(&held.fact.value())
-                )
+                let name = actor_in(state, held.actor);
+                format!("{name} asserts {}", abbreviated(&held.fact.value()))
             })
             .collect();
         for words in &found {

@@ -34,7 +34,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "an imported run holds only what its importer grants",
-        file: "src/session/surroundings.rs",
+        file: "src/owned_run/surroundings.rs",
         from: "options.terms = Some(terms);",
         to: "drop(terms);",
         suite: &["duet", "--test", "it"],
@@ -43,7 +43,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "the importer decides the limits",
-        file: "src/session/proof.rs",
+        file: "src/owned_run/proof.rs",
         from: "programs.cap_memory(bytes);",
         to: "",
         suite: &["duet", "--test", "it"],
@@ -168,7 +168,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "lines that were not shown are counted",
-        file: "src/session/reporting.rs",
+        file: "src/owned_run/reporting.rs",
         from: "            mark.set(Tip { hash, sequence });",
         to: "            let _ = (mark, Tip { hash, sequence });",
         suite: &["duet", "--test", "it"],
@@ -186,12 +186,12 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "a kept compiled library has the account's seal",
-        file: "src/session/library_folder.rs",
+        file: "src/owned_run/library_folder.rs",
         from: "        (bytes == seal(own, key, &content).as_bytes())",
         to: "        (bytes.len() == seal(own, key, &content).as_bytes().len())",
         suite: &["duet", "--bin", "duet"],
         test: "a_compiled_library_that_another_account_has_put_there_is_not_used",
-        at: "src/session/library_folder.rs",
+        at: "src/owned_run/library_folder.rs",
     },
     Fault {
         defence: "a commit is on the disk before it is acknowledged",

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use duet_drivers::framing::Encoding;
 
-use crate::serve::{ROOM, check_replay};
+use crate::serve::ROOM;
 use crate::support::desk::Desk;
 use crate::support::peer::{Peer, Served, grant};
 
@@ -44,7 +44,7 @@ fn a_client_whose_words_make_a_handler_of_the_program_fail_is_told() {
         grace.sync();
     }
     drop((grace, served));
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_is_no_packet_ends_the_connection_with_a_reason() {
     // What the run refuses ends nothing.
     peer.send("[[1 <A <Observe 1 #:[0 2]> 2>] [1 <A <Observe <_>> 3>] [1 <A <Observe <_> #:[1 1]> 4>]]");
     peer.sync();
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]

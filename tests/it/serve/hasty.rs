@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use duet_drivers::framing::Encoding;
 
-use crate::serve::{ROOM, check_replay};
+use crate::serve::ROOM;
 use crate::support::desk::Desk;
 use crate::support::peer::{Peer, Served, grant};
 
@@ -50,5 +50,5 @@ fn a_client_that_comes_again_at_once_for_ever_is_recorded_once_a_second() {
     let count = visits(&desk);
     assert!((61..=64 + seconds).contains(&count), "{count} in {seconds} s");
     drop((patient, here, served));
-    check_replay(&desk, "room");
+    desk.replays("room");
 }

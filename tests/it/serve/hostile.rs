@@ -6,7 +6,7 @@
 
 use duet_drivers::framing::Encoding;
 
-use crate::serve::{ROOM, check_replay};
+use crate::serve::ROOM;
 use crate::support::desk::Desk;
 use crate::support::peer::{Peer, Served, grant};
 
@@ -33,7 +33,7 @@ fn check(packets: &[String], error: Option<&str>) -> Desk {
     }
     other.sync();
     drop(served);
-    check_replay(&desk, "room");
+    desk.replays("room");
     desk
 }
 
@@ -62,7 +62,7 @@ fn check_caveats(caveats: &str, reason: &str) {
     let log = desk.duet("log room").output;
     assert!(log.contains(reason), "{log}");
     assert!(!desk.duet("facts room").output.contains("Eve"));
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]

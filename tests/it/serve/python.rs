@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::serve::{ROOM, check_replay};
+use crate::serve::ROOM;
 use crate::support::desk::Desk;
 use crate::support::peer::{Peer, Served, grant};
 
@@ -67,7 +67,7 @@ fn a_client_in_python_publishes_observes_and_syncs() {
         assert!(watcher.next().expect("an event").contains("present \"Python\""));
         assert!(watcher.next().expect("an event").contains("<R "));
     }
-    check_replay(&desk, "room");
+    desk.replays("room");
     drop(served);
     chat(&python);
 }
@@ -118,5 +118,5 @@ fn chat(python: &Path) {
     // A person at a prompt hears the same.
     let heard = desk.feed(prompt, "(say \"Who was that?\")\n'here\n").output;
     assert!(expected.iter().all(|line| heard.contains(line)), "{heard}");
-    check_replay(&desk, "chat");
+    desk.replays("chat");
 }

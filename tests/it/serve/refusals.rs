@@ -5,7 +5,7 @@
 
 use duet_drivers::framing::Encoding;
 
-use crate::serve::{ROOM, check_replay};
+use crate::serve::ROOM;
 use crate::support::desk::Desk;
 use crate::support::peer::{Peer, Served, grant};
 
@@ -62,5 +62,5 @@ fn references_that_are_refused_are_in_the_journal_and_a_flood_of_them_is_counted
     let count = log.matches("gatekeeper/refused").count();
     assert!((6..=12).contains(&count), "{count}: {log}");
     drop(served);
-    check_replay(&desk, "room");
+    desk.replays("room");
 }

@@ -11,7 +11,7 @@ use preserves::IOValue;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
-use crate::serve::{ROOM, check_replay};
+use crate::serve::ROOM;
 use crate::support::desk::Desk;
 use crate::support::peer::{Peer, Served, grant};
 
@@ -88,7 +88,7 @@ fn a_client_by_websocket_takes_part_in_text_and_in_packed_form() {
     drop(packed);
     watcher.expect("2 <R 3>");
     drop(served);
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]

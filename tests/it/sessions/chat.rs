@@ -4,7 +4,6 @@
 //! INVARIANT: the room is the example as it is.
 //! Read next: `../../examples/chat/room.scm`.
 
-use crate::sessions::check_replay;
 use crate::support::desk::Desk;
 use crate::support::peer::Served;
 
@@ -49,5 +48,5 @@ fn two_people_at_prompts_talk_with_each_other_and_with_the_program() {
         assert!(errors.contains(reason), "{errors}");
     }
     drop(served);
-    check_replay(&desk, "chat");
+    desk.replays("chat");
 }

@@ -5,7 +5,6 @@
 
 use duet_drivers::framing::Encoding;
 
-use crate::sessions::check_replay;
 use crate::support::desk::Desk;
 use crate::support::peer::{Peer, Served, grant};
 
@@ -53,8 +52,8 @@ fn a_guest_goes_on_with_its_session_on_a_branch_of_its_own() {
     assert_eq!(desk.duet("stop room/cheaper").code, 0);
     check(&desk, "repl room --session ada", "price\n", "3\n");
     drop(served);
-    check_replay(&desk, "room");
-    check_replay(&desk, "room/cheaper");
+    desk.replays("room");
+    desk.replays("room/cheaper");
 }
 
 #[test]
@@ -89,7 +88,7 @@ fn a_client_over_a_socket_forks_away_if_its_reference_lets_it() {
         );
     }
     drop(served);
-    check_replay(&desk, "room/free");
+    desk.replays("room/free");
 }
 
 #[test]
@@ -112,5 +111,5 @@ fn branches_go_on_after_their_server_was_killed() {
     });
     assert_eq!(said.expect("it goes on").output, "2\n");
     drop(served);
-    check_replay(&desk, "room/cheaper");
+    desk.replays("room/cheaper");
 }

@@ -5,7 +5,6 @@
 
 use std::io::{BufRead, BufReader, Write};
 
-use crate::sessions::check_replay;
 use crate::support::desk::Desk;
 
 /// Waits until the run of a prompt takes guests, and feeds one.
@@ -43,7 +42,7 @@ fn a_prompt_that_reads_a_pipe_can_be_joined() {
     assert_eq!(output, "told\n", "{errors}");
     drop(texts);
     assert_eq!(owner.wait().expect("it ends").code(), Some(0));
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -73,7 +72,7 @@ fn the_way_back_of_a_prompt_passes_over_the_text_that_lets_guests_in() {
     assert!(errors.contains("this moves others in the run, too: ada"), "{errors}");
     let script = desk.duet("repl room --script").output;
     assert_eq!(script, "(define price 1)\nprice\n");
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -98,5 +97,5 @@ fn a_branch_goes_on_when_the_owner_of_its_run_goes_back() {
     assert_eq!(said.map(|said| said.output).as_deref(), Some("2\n3\n"));
     drop(texts);
     assert_eq!(owner.wait().expect("it ends").code(), Some(0));
-    check_replay(&desk, "room/away");
+    desk.replays("room/away");
 }

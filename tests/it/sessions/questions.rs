@@ -6,7 +6,6 @@
 
 use duet_drivers::framing::Encoding;
 
-use crate::sessions::check_replay;
 use crate::support::desk::Desk;
 use crate::support::peer::{Peer, Served, grant};
 
@@ -60,7 +59,7 @@ fn a_guest_answers_the_questions_of_its_session() {
     );
     assert!(errors.contains("Name?"), "{errors}");
     drop(served);
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]
@@ -101,7 +100,7 @@ fn a_guest_approves_what_its_reference_lets_it_approve() {
     assert_eq!(said.output, "1\n", "{}", said.errors);
     assert!(said.errors.contains("policy-denied"), "{}", said.errors);
     drop(served);
-    check_replay(&desk, "room");
+    desk.replays("room");
 }
 
 #[test]

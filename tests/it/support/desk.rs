@@ -92,6 +92,24 @@ impl Desk {
         self.feed(line, "")
     }
 
+    /// Runs a command with `--json` and reads its report.
+    #[track_caller]
+    pub(crate) fn report(&self, line: &str) -> serde_json::Value {
+        let said = self.duet(&format!("{line} --json"));
+        serde_json::from_str(&said.output).unwrap_or_else(|error| panic!("{error}: {}{}", said.output, said.errors))
+    }
+
+    /// Requires that a branch comes out the same when it is replayed, and that the records of the
+    /// journal lead to all its snapshots.
+    #[track_caller]
+    pub(crate) fn replays(&self, address: &str) {
+        let said = self.duet(&format!("replay --check {address}"));
+        assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
+        assert!(said.output.starts_with("identical: "), "{}{}", said.output, said.errors);
+        let proved = self.duet("fsck --deep");
+        assert_eq!(proved.code, 0, "{}{}", proved.output, proved.errors);
+    }
+
     /// Runs a command that must end with a code and print exactly this on standard output.
     #[track_caller]
     pub(crate) fn check(&self, line: &str, code: i32, output: &str) -> CommandOutput {

@@ -5,23 +5,30 @@
 //! It does not run what the lists name.
 //! Read next: `crates.rs`.
 
+use std::collections::BTreeSet;
+
 use super::rule::{Offence, mentions, planted, require, shown, text_of};
 use crate::support::expectation::steps;
 use crate::support::tree::{Source, sources};
 
 /// The type for which a line implements the trait `Store`, if it does.
 fn implemented_store(line: &str) -> Option<&str> {
-    let (_, rest) = line.strip_prefix("impl")?.split_once(" Store for ")?;
+    let (_, rest) = line.trim_start().strip_prefix("impl")?.split_once(" Store for ")?;
+    if rest.starts_with("Box<") {
+        return None;
+    }
     rest.split(|next: char| !(next.is_alphanumeric() || next == '_')).next()
 }
 
 /// Stores that the conformance tests do not name.
 fn untested_stores(files: &[Source], list: &str) -> Vec<Offence> {
     let mut offences = Vec::new();
-    for source in files
-        .iter()
-        .filter(|source| ["journal/src/store", "postgres/src"].contains(&source.folder()))
-    {
+    let is_of_stores = |source: &&Source| {
+        ["journal/src/", "postgres/src/"]
+            .iter()
+            .any(|folder| source.path.starts_with(folder))
+    };
+    for source in files.iter().filter(is_of_stores) {
         let names = source.text.lines().filter_map(implemented_store);
         for name in names.filter(|name| !mentions(list, name)) {
             offences.push(Offence::of_file(source, name));
@@ -41,10 +48,44 @@ fn every_store_is_in_the_conformance_list() {
     );
     let files = [planted(
         "journal/src/store/paper.rs",
-        "impl Store for Stone {}\nimpl<T> Store for Paper<T> {}\n",
+        "impl Store for Stone {}\nimpl<T> Store for Paper<T> {}\nimpl Store for Box<dyn Store> {}\n",
     )];
     let found = untested_stores(&files, "run(Stone)");
     assert_eq!(shown(&found), ["journal/src/store/paper.rs: Paper"]);
+    let files = [planted(
+        "journal/src/store/paper/writing.rs",
+        "impl Store for Paper {}\n",
+    )];
+    let found = untested_stores(&files, "run(Stone)");
+    assert_eq!(shown(&found), ["journal/src/store/paper/writing.rs: Paper"]);
+}
+
+/// The methods that a text declares, in the order of their names.
+fn methods(text: &str) -> BTreeSet<&str> {
+    let lines = text.lines().map(str::trim_start);
+    let names = lines.filter_map(|line| line.strip_prefix("mut ").unwrap_or(line).strip_prefix("fn "));
+    names.filter_map(|rest| rest.split(['(', '<']).next()).collect()
+}
+
+/// The methods of the trait `Store` that a store behind a pointer would answer by the trait's own
+/// code, and not by that of the store.
+fn unforwarded(declared: &str, forwarded: &str) -> Vec<String> {
+    let declared = declared.split_once("pub trait Store").map_or("", |(_, rest)| rest);
+    let forwarded = methods(forwarded);
+    let lost = methods(declared).into_iter().filter(|name| !forwarded.contains(name));
+    lost.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_store_behind_a_pointer_answers_every_question_itself() {
+    let found = unforwarded(&text_of("journal/src/store.rs"), &text_of("journal/src/store/boxed.rs"));
+    assert!(
+        found.is_empty(),
+        "add these methods to journal/src/store/boxed.rs: {}",
+        found.join(", ")
+    );
+    let declared = "fn f();\npub trait Store: Send {\n    fn read(&self);\n    fn note(&self) {}\n}\n";
+    assert_eq!(unforwarded(declared, "    mut fn read(&mut self);\n"), ["note"]);
 }
 
 /// Scheme files of the standard library that no Rust file beside them embeds.

@@ -15,7 +15,7 @@ type Spared = (&'static str, usize, &'static str);
 const SPARED: &[Spared] = &[];
 
 /// The maximum number of such parameters in the command (`src/`). It only ever goes down.
-const COMMAND_MAX: usize = 50;
+const COMMAND_MAX: usize = 42;
 
 /// Whether the file is product code of a library crate or of the command.
 fn is_product(source: &Source) -> bool {

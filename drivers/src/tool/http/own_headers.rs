@@ -51,7 +51,7 @@ impl OwnHeaders {
     /// Adds a header.
     ///
     /// # Errors
-    /// The problem, if it is none or belongs to the protocol.
+    /// The problem, if the header is malformed or belongs to the protocol.
     pub fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
         let header = read_name(name)?;
         let value =

@@ -55,7 +55,7 @@ impl Question {
         BlobHash::of(shown.to_string().as_bytes())
     }
 
-    /// Answers it; an answer that is none cancels it.
+    /// Answers the question; a malformed answer cancels it.
     pub(super) fn answer(self, said: Json) {
         let cancelled = || ElicitResult::new(ElicitationAction::Cancel);
         let result = serde_json::from_value(said).unwrap_or_else(|_| cancelled());

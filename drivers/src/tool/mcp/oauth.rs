@@ -110,8 +110,8 @@ impl Tokens {
     ///
     /// # Errors
     /// `denied` if the authorization server refuses the credentials, `unavailable` if it cannot be
-    /// reached, `bad-result` if its answer is none, `failed` if a new refresh token cannot be kept;
-    /// then this process has it, and the next call goes on.
+    /// reached, `bad-result` if its answer is malformed, `failed` if a new refresh token cannot be
+    /// kept; then this process has it, and the next call goes on.
     pub(super) async fn get(self: &Arc<Self>, refused: Option<&str>) -> Result<String, ToolFailure> {
         let (tokens, refused) = (Arc::clone(self), refused.map(str::to_owned));
         // A call that is given up must not lose the refresh token that is on its way.

@@ -21,7 +21,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 use super::settings::{Settings, Transport};
-use crate::guard::{self, Errand, GuardScope, Guarded, Input, NotRun};
+use crate::guard::{self, GuardScope, Guarded, GuardedCommand, Input, NotRun};
 use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
 
@@ -164,14 +164,14 @@ fn under_guard(place: &Transport) -> io::Result<(Guarded, Sender)> {
         return Err(io::ErrorKind::Unsupported.into());
     };
     let (input, ours) = io::pipe()?;
-    let errand = Errand {
+    let command = GuardedCommand {
         words,
         directory,
         environment: Some(&mut environment.iter().cloned()),
         input: Input::Pipe(input.into()),
         scope: GuardScope::All,
     };
-    let guarded = Guarded::start(&guard::program(), errand)?;
+    let guarded = Guarded::start(&guard::program(), command)?;
     Ok((guarded, Sender::from_owned_fd(ours.into())?))
 }
 

@@ -52,14 +52,14 @@ pub enum Transport {
     Url {
         /// Its URL.
         url: String,
-        /// How it is shown who asks.
+        /// How requests are authenticated.
         login: Login,
     },
     /// Nobody has allowed it; why, and what to do.
     Refused(String),
 }
 
-/// How a server on the net is shown who asks.
+/// How the requests to a server on the net are authenticated.
 #[derive(Clone, Debug)]
 pub enum Login {
     /// Not at all.

@@ -91,7 +91,7 @@ impl Task {
     /// The result of a task of 2025, or the question that it asks the person.
     ///
     /// # Errors
-    /// `failed` if the tool says that it failed; `bad-result` if the answer is none.
+    /// `failed` if the tool says that it failed; `bad-result` if the answer is malformed.
     pub(super) fn result(&self, server: &str, mut answer: Json) -> Result<Json, ToolFailure> {
         let own = answer.get("requestState").and_then(Json::as_str).map(str::to_owned);
         let Some(own) = own.filter(|own| own.starts_with(elicitation::OWN_STATE)) else {
@@ -119,7 +119,7 @@ impl Task {
     ///
     /// # Errors
     /// `failed` if the task has failed, its tool says that it failed, or the server has cancelled
-    /// it; `bad-result` if the answer is none.
+    /// it; `bad-result` if the answer is malformed.
     pub(super) fn read(&self, server: &str, mut answer: Json) -> Result<TaskState, ToolFailure> {
         let status = answer.get("status").and_then(Json::as_str).unwrap_or_default();
         match status {

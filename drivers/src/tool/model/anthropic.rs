@@ -177,7 +177,7 @@ impl Message {
         Ok(())
     }
 
-    /// Ends the message; one without a reason and without content is none.
+    /// Ends the message; it is complete if it has content or the reason why it stopped.
     fn end(&mut self) {
         self.is_finished = self.has_reason || !self.reply.content.is_empty() || !self.calls.is_empty();
     }

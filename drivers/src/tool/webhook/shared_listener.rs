@@ -15,7 +15,7 @@ use duet_runtime::driver::ToolFailure;
 use hyper::StatusCode;
 use percent_encoding::percent_decode_str;
 use preserves::IOValue;
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -27,9 +27,6 @@ use crate::tool::arguments::Arguments;
 
 /// The maximum number of searches for a run's call at the same time; others wait for a place.
 const LOOKS_MAX: usize = 4;
-
-/// The threads that may wait for the journal.
-const THREADS_MAX: usize = 8;
 
 /// The longest time that a program has to reply, whatever it says itself.
 const TIMEOUT_MAX: Duration = Duration::from_secs(600);
@@ -120,10 +117,8 @@ impl SharedListener {
             mail,
             looks: Semaphore::new(LOOKS_MAX),
         };
-        let mut threads = Builder::new_multi_thread();
-        threads.max_blocking_threads(THREADS_MAX).thread_name("duet-webhooks");
         let serve = |listener| listen(listener, Arc::new(endpoint));
-        BackgroundServer::begin(address, &mut threads, serve).map(Self)
+        BackgroundServer::begin(address, "duet-webhooks", serve).map(Self)
     }
 
     /// The address, whose port the system may have chosen.

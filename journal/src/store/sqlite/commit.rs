@@ -14,7 +14,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::presence::{Presence, Sight};
+use super::presence::{FilesFound, Presence};
 use super::recent::Recent;
 use super::row::{Run, failed};
 use super::tail::Durable;
@@ -209,15 +209,15 @@ impl SqliteStore {
         renewed
     }
 
-    fn look(&mut self, glance: impl FnOnce(&mut Presence) -> Result<Sight, StoreError>) -> Result<(), StoreError> {
+    fn look(&mut self, glance: impl FnOnce(&mut Presence) -> Result<FilesFound, StoreError>) -> Result<(), StoreError> {
         let Some(writer) = &mut self.writer else { return Ok(()) };
         let Some(presence) = &mut writer.presence else {
             return Ok(());
         };
         match glance(presence)? {
-            Sight::Same => Ok(()),
+            FilesFound::Same => Ok(()),
             // Other processes move the log into the file, and give space back.
-            Sight::Changed(how) => {
+            FilesFound::Changed(how) => {
                 if presence.is_still(writer.last.as_ref()) {
                     presence.renew()
                 } else {

@@ -50,7 +50,7 @@ struct Noted {
 
 /// What a look at the files shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum FilesFound {
     /// Nobody else has changed them.
     Same,
     /// They are the same files, and somebody has changed what is in them.
@@ -101,12 +101,12 @@ impl Presence {
     ///
     /// # Errors
     /// [`StoreError::Displaced`], [`StoreError::Io`].
-    pub(super) fn look(&mut self) -> Result<Sight, StoreError> {
+    pub(super) fn look(&mut self) -> Result<FilesFound, StoreError> {
         let named = self.look_at_names()?;
         let now = Noted::of(&self.path, &self.file, self.is_held).map_err(io_error(LOOKING))?;
         Ok(match named {
-            Sight::Same if now.header != self.noted.header => Sight::Changed(Displacement::Overwritten),
-            found @ (Sight::Same | Sight::Changed(_)) => found,
+            FilesFound::Same if now.header != self.noted.header => FilesFound::Changed(Displacement::Overwritten),
+            found @ (FilesFound::Same | FilesFound::Changed(_)) => found,
         })
     }
 
@@ -114,14 +114,14 @@ impl Presence {
     ///
     /// # Errors
     /// [`StoreError::Displaced`], [`StoreError::Io`].
-    pub(super) fn look_at_names(&self) -> Result<Sight, StoreError> {
+    pub(super) fn look_at_names(&self) -> Result<FilesFound, StoreError> {
         let open = self.file.metadata().map_err(io_error(LOOKING))?;
         let of_file = self.look_at(&self.path, &open, self.noted.length_bytes)?;
         let of_log = match &self.noted.log {
-            None => Sight::Same,
+            None => FilesFound::Same,
             Some(log) => self.look_at(&log_of(&self.path), log, log.len())?,
         };
-        Ok(if of_file == Sight::Same { of_log } else { of_file })
+        Ok(if of_file == FilesFound::Same { of_log } else { of_file })
     }
 
     /// Says whether the changed files are still those of the journal: whoever opens them finds in
@@ -138,7 +138,7 @@ impl Presence {
         now.header.starts_with(b"SQLite format 3\0") && (written == seen || (before..=seen).contains(&written))
     }
 
-    fn look_at(&self, path: &Path, open: &Metadata, length_bytes: u64) -> Result<Sight, StoreError> {
+    fn look_at(&self, path: &Path, open: &Metadata, length_bytes: u64) -> Result<FilesFound, StoreError> {
         let named = match fs::metadata(path) {
             Ok(named) => named,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -151,9 +151,9 @@ impl Presence {
         }
         if named.len() < length_bytes {
             let (from, to) = (length_bytes, named.len());
-            return Ok(Sight::Changed(Displacement::Cut { from, to }));
+            return Ok(FilesFound::Changed(Displacement::Cut { from, to }));
         }
-        Ok(Sight::Same)
+        Ok(FilesFound::Same)
     }
 
     /// The error that the files are not those of the journal any more.

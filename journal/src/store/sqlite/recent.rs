@@ -28,9 +28,9 @@ use crate::store::{CommitTime, Head, StoreError};
 /// How many records are named only by themselves before their names are indexed.
 const INDEX_BATCH: i64 = 4096;
 
-/// Of how many bytes the records may be that are read for want of an index: whoever reads more
-/// indexes their names, lest the next process read them too. Short programs leave a few records
-/// each.
+/// The maximum length of records that are read because no index has their names, in bytes. A
+/// process that would read more indexes the names, so that the next one reads none. Short programs
+/// leave a few records each.
 const SCAN_LIMIT_BYTES: i64 = 256 << 10;
 
 /// What the writer remembers.

@@ -230,7 +230,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
         self.labels[offset.wrapping_add_signed(distance as isize)]
     }
 
-    /// The label of the instruction at a position, if it is one of the block.
+    /// The label of the instruction at a position, if the block has that instruction.
     pub(super) fn label_at(&self, position: u32) -> Option<DynamicLabel> {
         let offset = position.checked_sub(self.start)?;
         self.labels.get(offset as usize).copied()
@@ -282,7 +282,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
     }
 
     /// Leaves before the instruction after the present one unless these registers of the frame hold
-    /// pairs: whoever comes in need not have passed the tests before.
+    /// pairs: an entry from outside need not have passed the tests before.
     pub(super) fn expect_pairs_next(&mut self, registers: &[usize]) {
         self.position += 1;
         for register in registers {

@@ -235,7 +235,7 @@ pub(super) trait EmitNumbers: Emit {
     fn add_number(&mut self, to: u8, left: u8, number: i32);
     fn subtract(&mut self, to: u8, left: u8, right: u8);
     fn negate(&mut self, to: u8, word: u8);
-    /// The product of two fixnums; branches if it is none.
+    /// The product of two fixnums; branches if the product is no fixnum.
     fn multiply(&mut self, to: u8, left: u8, right: u8, otherwise: DynamicLabel);
     /// A is the quotient of two fixnums as an integer, D their remainder as a fixnum.
     fn divide(&mut self, dividend: u8, divisor: u8);
@@ -319,7 +319,7 @@ pub(super) trait EmitCalls: Emit {
     fn enter_continuation(&mut self) {}
 
     /// Makes the list of the arguments after the required ones, from the last to the first; leaves
-    /// unless there are so many, and room. Uses A, C and D.
+    /// if a required one is missing, or there is no room. Uses A, C and D.
     fn collect_rest(&mut self, required: usize, otherwise: DynamicLabel);
     /// Calls a primitive by [`service::call_primitive`](super::service::call_primitive) and pays
     /// for it; branches if there is something else to do.

@@ -334,7 +334,7 @@ impl Trace {
         self.set_stack(slot, id);
     }
 
-    /// Returns and other moves of control; false if it is none.
+    /// Traces a return or another transfer of control; false if the instruction is neither.
     fn after_move(&mut self, before: &Before, frame: &Frame, heap: &Heap) -> bool {
         match before.opcode {
             Opcode::Return => {

@@ -78,12 +78,12 @@ impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> TrackedTree<K, V,
     }
 
     /// Says whether the turn has touched the value under `key`.
-    pub fn has_touched(&self, key: &K) -> bool {
+    pub(crate) fn has_touched(&self, key: &K) -> bool {
         self.touched.contains(key)
     }
 
     /// Frees, between turns, the room that a value keeps for the next turn's notes.
-    pub fn compact_value(&mut self, key: &K) {
+    pub(crate) fn compact_value(&mut self, key: &K) {
         // A mutable access would copy the path to the value, if a checkpoint shares it.
         if self.map.map.get(key).is_none_or(|value| value.is_compacted()) {
             return;

@@ -14,7 +14,7 @@ use crate::state::event::Event;
 
 /// A new request that stands for a recorded one.
 #[derive(Clone, Debug)]
-pub struct Met {
+pub struct MatchedRequest {
     /// The new request.
     pub asked: Asked,
     /// The recorded one.
@@ -27,7 +27,7 @@ pub struct Met {
     pub is_moved: bool,
 }
 
-impl Met {
+impl MatchedRequest {
     /// Says whether the request comes from another definition.
     pub fn is_elsewhere(&self) -> bool {
         self.asked.key.definition != self.recorded.key.definition
@@ -56,7 +56,7 @@ pub struct Unused {
 
 /// A question that both runs ask, but not equally often.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shifted {
+pub struct CountDifference {
     /// The key of the last time that the run of changed code asks it.
     pub key: Key,
     /// How often the earlier run asked it.
@@ -67,7 +67,7 @@ pub struct Shifted {
 
 /// A recorded input that nobody asked for and that was not given, or did not succeed.
 #[derive(Clone, Debug)]
-pub struct Unheard {
+pub struct UnusedInput {
     /// The input.
     pub heard: Heard,
     /// The path of names of the actor that received it.
@@ -80,15 +80,15 @@ pub struct Unheard {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The requests that both make, in the new order.
-    pub met: Vec<Met>,
+    pub met: Vec<MatchedRequest>,
     /// The requests that only the changed code makes, in order.
     pub fresh: Vec<Fresh>,
     /// The recorded requests that are left, in order.
     pub unused: Vec<Unused>,
     /// Questions that are asked more or less often than before, while both runs ask them.
-    pub shifted: Vec<Shifted>,
+    pub shifted: Vec<CountDifference>,
     /// The recorded inputs that nobody asked for and that were not given, in order.
-    pub unheard: Vec<Unheard>,
+    pub unheard: Vec<UnusedInput>,
     /// The turns that put a changed text in the place of another. That text is not the one that
     /// runs here, so none of them was given.
     pub patched: Vec<Sequence>,
@@ -123,7 +123,7 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
     let in_order = longest_ascent(&met.iter().map(|(_, old)| *old).collect::<Vec<_>>());
     let asked = rerun.asked();
     let is_answered = |request: RequestId| outcome_of(&rerun.recorded, request).is_some();
-    let met = std::iter::zip(met, in_order).map(|((new, old), is_in_order)| Met {
+    let met = std::iter::zip(met, in_order).map(|((new, old), is_in_order)| MatchedRequest {
         asked: asked[new].clone(),
         recorded: rerun.recorded.asked[old].clone(),
         is_answered: is_answered(rerun.recorded.asked[old].request),
@@ -141,7 +141,7 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
         Some(_) => true,
         None => !rerun.used[*at] && is_unasked(&heard.event),
     });
-    let unheard = left_out.map(|(at, heard)| Unheard {
+    let unheard = left_out.map(|(at, heard)| UnusedInput {
         actor: rerun.recorded.path(heard.actor),
         failure: rerun.failed.get(&at).cloned(),
         heard: heard.clone(),
@@ -209,7 +209,7 @@ pub(in crate::history) fn nearest<'a>(key: &Key, left: &mut [Option<&'a Asked>])
 }
 
 /// The questions that both runs ask, but not equally often, as far as the new run has come.
-fn shifted(rerun: &Rerun) -> Vec<Shifted> {
+fn shifted(rerun: &Rerun) -> Vec<CountDifference> {
     let Some(ledger) = &rerun.run.ledger else {
         return Vec::new();
     };
@@ -217,7 +217,7 @@ fn shifted(rerun: &Rerun) -> Vec<Shifted> {
         .asked
         .iter()
         .filter(|asked| ledger.count(&asked.key) == asked.key.nth);
-    let counted = lasts.map(|asked| Shifted {
+    let counted = lasts.map(|asked| CountDifference {
         key: asked.key.clone(),
         before: rerun.recorded.count(&asked.key),
         now: asked.key.nth,

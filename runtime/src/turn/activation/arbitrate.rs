@@ -190,7 +190,7 @@ impl Activation {
     }
 
     /// Returns the time of policy before the turn, in milliseconds, if it is known.
-    pub fn policy_time_ms(&self) -> Option<u64> {
+    pub(crate) fn policy_time_ms(&self) -> Option<u64> {
         self.draft.state.before().entries().now_ms()
     }
 

@@ -105,7 +105,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::Pure`].
-    pub fn report_taken(&mut self, what: String, failure: Failure) -> Result<(), Refusal> {
+    pub(crate) fn report_taken(&mut self, what: String, failure: Failure) -> Result<(), Refusal> {
         let request = self.draft.state.counters.request();
         let failed = ActorFailure {
             actor: self.draft.actor,

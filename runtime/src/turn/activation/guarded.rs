@@ -23,7 +23,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::NoFacet`].
-    pub fn spawn_guarded(
+    pub(crate) fn spawn_guarded(
         &mut self,
         procedure: Callable,
         guard: Callable,

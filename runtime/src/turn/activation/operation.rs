@@ -36,7 +36,7 @@ impl Activation {
     }
 
     /// Returns the fuel that the running fiber may use and owe together, if that is limited.
-    pub fn fuel_max(&self) -> Option<u64> {
+    pub(crate) fn fuel_max(&self) -> Option<u64> {
         let left = u64::try_from(self.fuel).unwrap_or(0);
         self.debt_max.map(|debt_max| left.saturating_add(debt_max))
     }
@@ -63,7 +63,7 @@ impl Activation {
     }
 
     /// Returns whether the running fiber is the evaluation of a text.
-    pub fn is_interaction(&self) -> bool {
+    pub(crate) fn is_interaction(&self) -> bool {
         let interaction = FiberKind::Interaction {};
         self.current.is_some_and(|current| current.kind == interaction)
     }
@@ -78,7 +78,7 @@ impl Activation {
 
     /// Returns whether writing commits the turn of the running fiber, which then parks
     /// [`Until::Flushed`](crate::turn::task::Until::Flushed).
-    pub fn commits_on_write(&self) -> bool {
+    pub(crate) fn commits_on_write(&self) -> bool {
         self.current
             .is_some_and(|current| current.kind != (FiberKind::Handler {}))
     }
@@ -102,7 +102,7 @@ impl Activation {
     ///
     /// # Errors
     /// As [`assert`](Self::assert); [`Refusal::Revoked`], [`Refusal::Unfit`].
-    pub fn assert_through(&mut self, via: Option<CapabilityId>, value: Fact) -> Result<Handle, Refusal> {
+    pub(crate) fn assert_through(&mut self, via: Option<CapabilityId>, value: Fact) -> Result<Handle, Refusal> {
         let is_entry = keyed::of(&value).is_some();
         let handle = self.draft.state.counters.handle();
         let facet = self.facet();
@@ -175,7 +175,7 @@ impl Activation {
     ///
     /// # Errors
     /// As [`send`](Self::send); [`Refusal::Revoked`], [`Refusal::Unfit`].
-    pub fn send_through(
+    pub(crate) fn send_through(
         &mut self,
         via: Option<CapabilityId>,
         to: ActorId,
@@ -274,7 +274,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::NoActor`], [`Refusal::Pure`].
-    pub fn on_exit(&mut self, hook: Callable) -> Result<(), Refusal> {
+    pub(crate) fn on_exit(&mut self, hook: Callable) -> Result<(), Refusal> {
         if self.is_pure {
             return Err(Refusal::Pure);
         }
@@ -316,7 +316,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::Pure`].
-    pub fn register_entity(&mut self, role: String, class: EntityClass) -> Result<(), Refusal> {
+    pub(crate) fn register_entity(&mut self, role: String, class: EntityClass) -> Result<(), Refusal> {
         self.perform(RegisterEntity { role, class })
     }
 
@@ -324,7 +324,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::NoRole`].
-    pub fn entity_class(&self, role: &str) -> Result<EntityClass, Refusal> {
+    pub(crate) fn entity_class(&self, role: &str) -> Result<EntityClass, Refusal> {
         let roles = &self.draft.acting()?.roles;
         let class = roles.get(role).map(|class| EntityClass::clone(class));
         class.ok_or_else(|| Refusal::NoRole {
@@ -337,7 +337,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::Attached`], [`Refusal::NoFacet`].
-    pub fn attach_entity(&mut self, role: String, parent: FacetId) -> Result<FacetId, Refusal> {
+    pub(crate) fn attach_entity(&mut self, role: String, parent: FacetId) -> Result<FacetId, Refusal> {
         let facet = self.draft.state.counters.facet();
         self.perform(AttachEntity { role, facet, parent })?;
         Ok(facet)
@@ -347,7 +347,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::NotAttached`].
-    pub fn detach_entity(&mut self, role: String) -> Result<FacetId, Refusal> {
+    pub(crate) fn detach_entity(&mut self, role: String) -> Result<FacetId, Refusal> {
         let attached = &self.draft.acting()?.attached;
         let facet = *attached
             .get(role.as_str())
@@ -538,7 +538,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::Pure`].
-    pub fn generate_request_id(&mut self, role: IOValue, property: IOValue) -> Result<String, Refusal> {
+    pub(crate) fn generate_request_id(&mut self, role: IOValue, property: IOValue) -> Result<String, Refusal> {
         if self.is_pure {
             return Err(Refusal::Pure);
         }

@@ -94,7 +94,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::Value`], [`Refusal::Pure`].
-    pub fn answer_own(&mut self, name: &str, value: IOValue) -> Result<bool, Refusal> {
+    pub(crate) fn answer_own(&mut self, name: &str, value: IOValue) -> Result<bool, Refusal> {
         let mut requests = self.draft.state.requests.iter();
         let is_it = |(id, request): &(&RequestId, &crate::state::request::Request)| {
             request.actor == self.draft.actor

@@ -156,7 +156,7 @@ impl Activation {
     ///
     /// # Errors
     /// [`Refusal::NotGranted`]; the attempt is on record. [`Refusal::Value`].
-    pub fn require_observing(&mut self, pattern: &Pattern) -> Result<(), Refusal> {
+    pub(crate) fn require_observing(&mut self, pattern: &Pattern) -> Result<(), Refusal> {
         let pattern = PackedPattern::of(pattern)?;
         if self.holds(&Need::Observe(&pattern)) {
             return Ok(());

@@ -101,7 +101,7 @@ impl<P: Processor> Assembler<'_, P> {
         self.out.branch(Condition::NotEqual, otherwise);
     }
 
-    /// Computes with immediate flonums; leaves if an operand or the result is none.
+    /// Computes with immediate flonums; leaves if an operand or the result is not one.
     fn compute_flonum(&mut self, operands: FlonumOperands, operation: FlonumOperation, leave: DynamicLabel) {
         self.load_flonums(operands.left, operands.right, leave);
         self.out.compute_flonum(operation);

@@ -11,7 +11,7 @@ use duet_drivers::waker::Waker;
 use duet_journal::{Need, Store};
 use duet_runtime::run::DriveOutcome;
 
-use super::Session;
+use super::OwnedRun;
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
 use crate::watch::Watched;
@@ -31,7 +31,7 @@ pub(crate) struct Look<'a> {
     pub(crate) interval: Duration,
 }
 
-impl Session {
+impl OwnedRun {
     /// Drives the run until it stops or a watched file is saved.
     ///
     /// # Errors

@@ -13,9 +13,9 @@ use duet_runtime::scheme::{Procedure, SchemeActor, SchemePrograms};
 use duet_runtime::state::request::Held;
 use preserves::ValueImpl;
 
-use super::Session;
+use super::OwnedRun;
 
-impl Session {
+impl OwnedRun {
     /// The names that are visible to the texts, each with whether it is a keyword.
     pub(crate) fn names(&self) -> Vec<(String, bool)> {
         let Some(instance) = self.run.instance::<SchemePrograms>(MAIN) else {

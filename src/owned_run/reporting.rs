@@ -1,11 +1,10 @@
-//! The world of a session, which also shows the failures of actors.
+//! The world of a run, which also shows the failures of actors.
 //!
 //! INVARIANT: a failure is shown once, when the turn that reports it is durable: a replay performs
 //! no effect.
 //! It does not decide which failures are shown; the runtime reports those that no actor takes.
 //! Read next: the crate's `render.rs`.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -25,6 +24,7 @@ use super::RunPlace;
 use super::output_mark::OutputMark;
 use super::stop_report::ways_back;
 use crate::doors;
+use crate::journal::Journal;
 use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::watch::Watched;
@@ -100,7 +100,7 @@ impl Reporting {
     }
 
     /// Opens the door of the run.
-    pub(super) fn open_door(&mut self, journal: &Path, run: &RunId) {
+    pub(super) fn open_door(&mut self, journal: &Journal, run: &RunId) {
         doors::open(&mut self.world, journal, (run, None));
     }
 

@@ -10,11 +10,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use duet_journal::RunId;
-use duet_journal::beside::{beside, open_beside, text_beside};
+use duet_journal::beside::{open_beside, text_beside};
 use duet_runtime::run::tip::Tip;
+
+use crate::journal::Journal;
 
 /// The beginning of the file while no output is on its way.
 const CLEAR: &[u8] = b"-";
@@ -31,8 +33,8 @@ pub(super) struct OutputMark {
 
 impl OutputMark {
     /// Reads the mark of a run.
-    pub(super) fn of(journal: &Path, run: &RunId) -> Self {
-        let path = beside(journal, format!(".output.{run}"));
+    pub(super) fn of(journal: &Journal, run: &RunId) -> Self {
+        let path = journal.beside(&format!(".output.{run}"));
         Self {
             untold: parse(&text_beside(&path)),
             path,
@@ -114,7 +116,11 @@ mod tests {
     #[test]
     fn a_mark_is_found_until_it_is_cleared_or_told() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (journal, run) = (folder.path().join("j"), RunId::new("..").expect("a name"));
+        let path = folder.path().join("j").display().to_string();
+        let (journal, run) = (
+            Journal::named(&path).expect("a path"),
+            RunId::new("..").expect("a name"),
+        );
         let tip = Tip {
             hash: RecordHash::of(b"record"),
             sequence: Sequence::new(7).expect("a position"),

@@ -9,10 +9,10 @@ use duet_runtime::driver::Input;
 use duet_runtime::model::identity::ActorId;
 use duet_runtime::run::Run;
 
-use super::Session;
+use super::OwnedRun;
 use super::branches::Announce;
 
-impl Session {
+impl OwnedRun {
     /// Lets clients reach the branches that this process comes to execute.
     pub(crate) fn announce_branches(&mut self, announce: Announce) {
         self.branches.announce_to(announce);

@@ -12,7 +12,7 @@ use duet_runtime::history::chain::leading_call;
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::source::Source;
 
-use super::Session;
+use super::OwnedRun;
 use crate::error::CommandError;
 use crate::saying::{Saying, Way, say};
 use crate::{exchange, turn};
@@ -20,7 +20,7 @@ use crate::{exchange, turn};
 /// The kinds of failures with which no call was made.
 const NOT_MADE: [&str; 4] = ["unavailable", "denied", "bad-argument", "no-such-tool"];
 
-impl Session {
+impl OwnedRun {
     /// Names the way back to before the call whose failure ended the run, if one did, and the turn
     /// with the conversation of an agent whose failure ended it.
     pub(super) fn ways_from_failure(&self, store: &dyn Store) -> Result<Vec<Saying>, CommandError> {

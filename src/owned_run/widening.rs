@@ -16,7 +16,7 @@ use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::grant::Grant;
 use duet_runtime::model::manifest::{Manifest, Right};
 
-use super::Session;
+use super::OwnedRun;
 use super::notes::launch_note;
 use super::surroundings::{reach, withheld};
 use crate::error::CommandError;
@@ -27,7 +27,7 @@ use crate::reach::Reach;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 
-impl Session {
+impl OwnedRun {
     /// Grants the run what its owner names beyond what it has: capabilities by name, and what
     /// options reach. The grant is the next turn, which is taken here; says whether there was any.
     ///
@@ -110,7 +110,8 @@ impl Session {
         Ok(all.into_iter().skip(known.len()).collect())
     }
 
-    fn main_manifest(&self) -> Manifest {
+    /// The grants of the main program.
+    pub(super) fn main_manifest(&self) -> Manifest {
         let main = self.run.state().actor(MAIN);
         main.map(|main| main.manifest.clone()).unwrap_or_default()
     }

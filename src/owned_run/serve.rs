@@ -16,7 +16,7 @@ use duet_runtime::run::heads;
 use duet_runtime::run::source::HeldBranch;
 use preserves::{IOValue, ValueImpl};
 
-use super::{Session, rescue};
+use super::{OwnedRun, rescue};
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::mail;
@@ -24,7 +24,7 @@ use crate::turn;
 
 /// What a command may ask the owner of a run for.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Wish {
+pub(crate) enum OwnerRequest {
     /// To answer a question with a text: the one that is named, or the oldest. With a kind, the
     /// answer is a failure of this kind, and the text is its message.
     Answer {
@@ -54,7 +54,7 @@ pub(crate) enum Wish {
     Stop,
 }
 
-impl Wish {
+impl OwnerRequest {
     /// As it is sent.
     pub(crate) fn encode(&self) -> IOValue {
         match self {
@@ -153,7 +153,7 @@ fn fitting(value: &IOValue) -> Result<(), Refusal> {
     check_foreign(value).map_err(refuse)
 }
 
-impl Session {
+impl OwnedRun {
     /// Grants or refuses what other processes have asked for. Returns the request to stop, if there
     /// is one, which is answered when the run has stopped.
     ///
@@ -176,18 +176,18 @@ impl Session {
                 )));
                 continue;
             }
-            let Some(wish) = Wish::read(&request.what) else {
+            let Some(owner_request) = OwnerRequest::read(&request.what) else {
                 request.reply(Err(
                     "the process that owns the run does not know this request; it is of another version".to_owned(),
                 ));
                 continue;
             };
-            if wish == Wish::Stop {
+            if owner_request == OwnerRequest::Stop {
                 return Ok(Some(request));
             }
             // What came before it, has its turns before it.
             self.run.catch_up()?;
-            match self.grant(wish, store, None) {
+            match self.grant(owner_request, store, None) {
                 Ok(done) => request.reply(Ok(done)),
                 Err(Refusal::Why(why)) => request.reply(Err(why)),
                 Err(Refusal::Run(error)) => {
@@ -224,9 +224,9 @@ impl Session {
     ///
     /// # Errors
     /// If it is refused, or the run cannot go on.
-    pub(crate) fn fulfil(&mut self, wish: Wish, store: &mut dyn Store) -> Result<(), CommandError> {
+    pub(crate) fn fulfil(&mut self, owner_request: OwnerRequest, store: &mut dyn Store) -> Result<(), CommandError> {
         self.catch_up(store)?;
-        match self.grant(wish, store, None) {
+        match self.grant(owner_request, store, None) {
             Ok(_) => Ok(()),
             Err(Refusal::Why(why)) => Err(CommandError::problem(why)),
             Err(Refusal::Run(error)) => Err(error.into()),
@@ -236,7 +236,7 @@ impl Session {
     /// Does what others ask for; with a letter, in the commit that takes it.
     pub(super) fn grant(
         &mut self,
-        wish: Wish,
+        owner_request: OwnerRequest,
         store: &mut dyn Store,
         letter: Option<&Letter>,
     ) -> Result<IOValue, Refusal> {
@@ -244,8 +244,8 @@ impl Session {
             return Err(Refusal::Why(format!("the run has ended with code {code}")));
         }
         let before = self.head();
-        match wish {
-            Wish::Answer { named, text, fails } => {
+        match owner_request {
+            OwnerRequest::Answer { named, text, fails } => {
                 let (request, prompt) = self.question(named.as_deref()).ok_or_else(|| self.no_question(named))?;
                 match fails {
                     Some(kind) => self.fail_question(request, &kind, &text)?,
@@ -253,19 +253,19 @@ impl Session {
                 }
                 self.world.withdraw_question(request);
             }
-            Wish::Evaluate { text } => {
+            OwnerRequest::Evaluate { text } => {
                 let text = self.world.mask_text(&text);
                 let sources = Vec::new();
                 self.run.deliver_first(Input::Evaluate { text, sources });
             }
-            Wish::Tell { value, stays } => {
+            OwnerRequest::Tell { value, stays } => {
                 fitting(&value)?;
                 let value = Fact::new(self.world.mask_value(&value));
                 let value =
                     value.map_err(|error| Refusal::Why(format!("the run cannot receive this value: {error}")))?;
                 self.run.deliver_first(Input::Tell { value, stays });
             }
-            Wish::Webhook { name, request } => {
+            OwnerRequest::Webhook { name, request } => {
                 fitting(&request)?;
                 let call = self.inbox_call(&name).ok_or_else(|| self.no_webhook(&name))?;
                 self.run.deliver_first(Input::ToolResult {
@@ -274,22 +274,22 @@ impl Session {
                 });
                 self.world.withdraw_question(call);
             }
-            Wish::Fork { turn, branches } => {
+            OwnerRequest::Fork { turn, branches } => {
                 self.fork(turn, &branches, store)?;
                 return Ok(self.turns(before));
             }
-            Wish::Approve {
+            OwnerRequest::Approve {
                 session,
                 question,
                 answer,
             } => self.approve((&session, &question), answer)?,
-            Wish::Branch { name } => {
+            OwnerRequest::Branch { name } => {
                 self.begin_branch(&name, store)?;
                 return Ok(self.turns(before));
             }
-            Wish::Names { session } => return Ok(self.names_of(&session).encode()),
+            OwnerRequest::Names { session } => return Ok(self.names_of(&session).encode()),
             // The run stops when its owner has read this answer; `attend` sees to it.
-            Wish::Stop => return Ok(self.turns(before)),
+            OwnerRequest::Stop => return Ok(self.turns(before)),
         }
         self.run.step()?;
         let done = match self.newest_failure() {

@@ -7,14 +7,14 @@ use duet_journal::Store;
 use duet_runtime::run::DriveOutcome;
 use duet_runtime::scheme::SchemePrograms;
 
-use super::Session;
+use super::OwnedRun;
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::render::SourceTexts;
 use crate::saying::Saying;
 use crate::verb::explain::Explaining;
 
-impl Session {
+impl OwnedRun {
     /// Tells of the failure that came first; nothing if none did.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: the report names a command only if it can be given: none about the journal where
 //! there is no journal.
-//! It decides nothing. Read next: the crate's `session.rs`.
+//! It decides nothing. Read next: the crate's `owned_run.rs`.
 
 use duet_drivers::ask::Question;
 use duet_journal::Sequence;
@@ -15,7 +15,6 @@ use duet_runtime::state::untaken::UntakenFailures;
 use super::RunPlace;
 use super::stepwise::is_approval;
 use crate::error::{CommandError, ExitCode, Problem};
-use crate::journal::Journal;
 use crate::render;
 use crate::saying::{Saying, Speaker, Way, say};
 use crate::terminal::Terminal;
@@ -126,11 +125,7 @@ impl StopReport<'_> {
             .filter(|_| terminal.speaker == Speaker::Command)
         {
             let name = &self.place.name;
-            let where_to = format!(
-                "{} turns of {name} are in {}; ",
-                self.head,
-                Journal::at(journal).shown()
-            );
+            let where_to = format!("{} turns of {name} are in {}; ", self.head, journal.shown());
             terminal.message(say![where_to, Way::at("log", name), " lists them"]);
         }
     }

@@ -12,7 +12,7 @@ use duet_runtime::driver::{Drivers, Effect, EffectKind, Stream};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
 
-use super::Session;
+use super::OwnedRun;
 use crate::error::CommandError;
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
@@ -24,7 +24,7 @@ struct Unshown {
     effects: Vec<Effect>,
 }
 
-impl Session {
+impl OwnedRun {
     /// Tells the person of output that may not have been shown, once.
     ///
     /// # Errors

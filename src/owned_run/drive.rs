@@ -15,14 +15,13 @@ use duet_runtime::run::{Advance, DriveOutcome, Run};
 use duet_runtime::scheme::SchemePrograms;
 
 use super::stop_report::StopReport;
-use super::{Session, rescue};
+use super::{OwnedRun, rescue};
 use crate::error::{CommandError, ExitCode};
-use crate::journal::Journal;
 use crate::render::{self, SourceTexts};
 use crate::saying::Saying;
 use crate::terminal::Terminal;
 
-impl Session {
+impl OwnedRun {
     /// Drives the run until it stops.
     ///
     /// # Errors
@@ -70,7 +69,7 @@ impl Session {
 
     /// Lets other processes ask for things, if they cannot yet.
     fn open_door(&mut self) {
-        if let Some(journal) = self.place.journal.as_deref().filter(|_| self.keeper.takes_door()) {
+        if let Some(journal) = self.place.journal.as_ref().filter(|_| self.keeper.takes_door()) {
             self.world.open_door(journal, self.run.id());
         }
     }
@@ -120,9 +119,9 @@ impl Session {
             Vec::new()
         };
         let brief = self.first_failure(store, &rest)?;
-        let journal = self.place.journal.as_deref().map(Journal::at);
+        let journal = self.place.journal.as_ref();
         let held = journal
-            .filter(Journal::is_on_server)
+            .filter(|journal| journal.is_on_server())
             .map(|_| (self.run.id().clone(), self.run.epoch()));
         let concluded = self.conclude(rest, is_verbose, terminal);
         if let Some((run, epoch)) = held {

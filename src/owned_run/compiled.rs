@@ -2,7 +2,7 @@
 //! another run that had the same texts and has come to rest.
 //!
 //! INVARIANT: a compiled program belongs to one run, or waits for one; never both.
-//! It does not compile files; `../session.rs` does.
+//! It does not compile files; `../owned_run.rs` does.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

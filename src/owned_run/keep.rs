@@ -45,17 +45,16 @@ struct Shared {
 }
 
 impl Keeper {
-    /// Keeps a run whose journal is at a path; one without a journal needs nothing.
+    /// Keeps a run that has a journal; one without a journal needs nothing.
     pub(super) fn of(run: &Run, world: &mut World, place: &RunPlace) -> Self {
-        let Some(path) = place.journal.as_deref() else {
+        let Some(journal) = &place.journal else {
             return Self::default();
         };
-        let journal = Journal::at(path);
         // Most runs that a worker wakes sleep again before anybody could reach their doors. Others
         // put letters into the inbox on a server until there is one.
         let needs_door = journal.is_on_server() && place.beats.is_some();
         if !needs_door {
-            doors::open(world, path, (run.id(), place.is_further.then(|| run.branch())));
+            doors::open(world, journal, (run.id(), place.is_further.then(|| run.branch())));
         }
         let shared = Arc::new(Shared {
             has_mail: AtomicBool::new(true),
@@ -71,7 +70,7 @@ impl Keeper {
                     beats.add(beating);
                     None
                 }
-                None => beating.begin(journal),
+                None => beating.begin(journal.clone()),
             }
         };
         Self {
@@ -179,7 +178,7 @@ impl Beating {
 
 /// The runs that a worker executes: its own thread beats for all of them, on its connection.
 #[derive(Default)]
-pub(crate) struct Beats(Mutex<Vec<Due>>);
+pub(crate) struct LeaseRenewals(Mutex<Vec<Due>>);
 
 /// A run, and the time of its next beat, in milliseconds since 1970.
 struct Due {
@@ -187,7 +186,7 @@ struct Due {
     at_ms: u64,
 }
 
-impl Beats {
+impl LeaseRenewals {
     fn lock(&self) -> MutexGuard<'_, Vec<Due>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -197,7 +196,7 @@ impl Beats {
         self.lock().push(Due { beating, at_ms });
     }
 
-    /// Beats for the runs whose time has come.
+    /// LeaseRenewals for the runs whose time has come.
     ///
     /// # Errors
     /// If the journal cannot be used; the rest is done the next time.

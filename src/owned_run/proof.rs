@@ -3,7 +3,7 @@
 //! INVARIANT: a branch is proved only if every record and every snapshot is what the program makes.
 //! It decides nothing about a branch that is not proved; `command/import.rs` and `command/fsck.rs`
 //! do.
-//! Read next: `../session.rs`.
+//! Read next: `../owned_run.rs`.
 
 use duet_journal::Store;
 use duet_runtime::run::error::RunError;

@@ -9,7 +9,7 @@ use duet_journal::owner::now_ms;
 use duet_journal::{Need, Store};
 use duet_runtime::run::DriveOutcome;
 
-use super::Session;
+use super::OwnedRun;
 use super::compiled::CompiledPrograms;
 use crate::error::CommandError;
 
@@ -32,7 +32,7 @@ pub(crate) enum Rested {
 
 /// How a run is driven.
 #[derive(Default)]
-pub(super) struct Manner {
+pub(super) struct DriveMode {
     /// Whether a letter has asked it to stop.
     pub(super) is_stopped: bool,
     /// Whether it is let go as soon as it only waits.
@@ -41,7 +41,7 @@ pub(super) struct Manner {
     pub(super) is_at_prompt: bool,
 }
 
-impl Session {
+impl OwnedRun {
     /// What wakes its world.
     pub(super) fn waker(&self) -> Option<Waker> {
         self.world.waker()

@@ -9,11 +9,11 @@ use duet_runtime::driver::Drivers;
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::run::error::RunError;
 
-use super::Session;
-use super::serve::{Refusal, Wish};
+use super::OwnedRun;
+use super::serve::{OwnerRequest, Refusal};
 use crate::mail;
 
-impl Session {
+impl OwnedRun {
     /// Hears the letters that have come. Returns whether one asks the run to stop.
     ///
     /// # Errors
@@ -24,19 +24,19 @@ impl Session {
             return Ok(is_to_stop);
         }
         for letter in store.letters(self.run.id(), self.run.branch())? {
-            let outcome = match mail::wish_of(&letter) {
+            let outcome = match mail::request_of(&letter) {
                 None => Err("the owner of the run does not know this request; it is of another version".to_owned()),
-                Some(Wish::Stop) if self.manner.is_at_prompt => {
+                Some(OwnerRequest::Stop) if self.manner.is_at_prompt => {
                     Err("a person is at the prompt of this session; ask them to leave it with `,quit`".to_owned())
                 }
-                Some(Wish::Stop) => {
+                Some(OwnerRequest::Stop) => {
                     self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
                     is_to_stop = true;
                     Ok(record("stopped", vec![self.head().number().encode()]))
                 }
-                Some(wish) => {
+                Some(owner_request) => {
                     self.run.catch_up()?;
-                    match self.grant(wish, store, Some(&letter)) {
+                    match self.grant(owner_request, store, Some(&letter)) {
                         Ok(done) => Ok(done),
                         Err(Refusal::Why(why)) => Err(why),
                         Err(Refusal::Run(error)) => return Err(error),

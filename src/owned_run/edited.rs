@@ -2,19 +2,19 @@
 //!
 //! INVARIANT: an edited file changes nothing in a run that began before; the person only hears of
 //! it.
-//! It runs nothing. Read next: the crate's `session.rs`.
+//! It runs nothing. Read next: the crate's `owned_run.rs`.
 
 use std::path::Path;
 
 use duet_kernel::expander::SourceText;
 
-use super::Session;
+use super::OwnedRun;
 use crate::launch;
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::version;
 
-impl Session {
+impl OwnedRun {
     /// Says that the run goes on with the code of another version, if it does.
     pub(crate) fn tell_versions(&self, terminal: &mut Terminal) {
         if let Some(versions) = self.run.code_from() {

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a run has the same records whether its libraries were compiled ahead or are read.
 //! It does not make the image; `build.rs` does.
-//! Read next: `session.rs`.
+//! Read next: `owned_run.rs`.
 
 use duet_kernel::expander::{Ahead, LibraryName};
 use duet_modules::image::Image;
@@ -30,7 +30,7 @@ mod tests {
     use duet_runtime::scheme::{SchemePrograms, Source, host};
 
     use super::*;
-    use crate::session::{default_libraries, standard_libraries};
+    use crate::owned_run::{default_libraries, standard_libraries};
 
     #[test]
     fn the_host_is_the_one_that_libraries_were_compiled_for() {

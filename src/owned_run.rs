@@ -1,5 +1,5 @@
-//! The wiring: it makes a run of a program, a journal and the world, and drives the run until it
-//! stops.
+//! The runs that this process owns: each is made of a program, a journal and the world, and driven
+//! until it stops.
 //!
 //! Owns the libraries that programs see, the reopening of a stored run, and the report when a run
 //! stops.
@@ -12,6 +12,7 @@ mod again;
 mod ahead;
 pub(crate) mod asleep;
 pub(crate) mod branches;
+mod changed;
 pub(crate) mod compiled;
 mod drive;
 mod edited;
@@ -39,7 +40,6 @@ mod unshown;
 pub(crate) mod watched;
 mod widening;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use annotate_snippets::Level;
@@ -55,34 +55,33 @@ use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 
 use crate::doors;
 use crate::error::CommandError;
-use crate::journal::{self, Place};
+use crate::journal::{self, Journal, OpenJournal, Place};
 use crate::launch::{self, Launch};
 use crate::native;
 use crate::policy;
 use crate::render::{self, SourceTexts};
-use crate::repl::session::is_prompt;
-use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::version;
 use crate::world_options::WorldOptions;
-use asleep::Manner;
+use asleep::DriveMode;
 use branches::Branches;
+pub(crate) use changed::changed;
+use changed::changed_launch;
 use compiled::{CompiledPrograms, Pinned, pinned, pinned_or_kept};
-pub(crate) use keep::Beats;
 use keep::Keeper;
+pub(crate) use keep::LeaseRenewals;
 pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
 use library_folder::Folder;
 pub(crate) use measure::{share as share_memory, share_among as share_memory_among};
-use notes::launch_notes;
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
 pub(crate) use stepwise::{Waited, is_approval, newest_evaluation};
 use surroundings::{Claim, snapshots, take_up};
 pub(crate) use surroundings::{looking_tools, secrets};
 
-/// A run with its world.
-pub(crate) struct Session {
+/// A run that this process owns, with its world.
+pub(crate) struct OwnedRun {
     run: Run,
     place: RunPlace,
     texts: SourceTexts,
@@ -91,7 +90,7 @@ pub(crate) struct Session {
     branches: Branches,
     /// Who asked it to stop, to be told when it has.
     stopped_by: Option<Request>,
-    manner: Manner,
+    manner: DriveMode,
 }
 
 /// A run without its world.
@@ -106,20 +105,49 @@ struct RunPlace {
     /// Its address, without a turn.
     name: String,
     /// The journal, if one is kept.
-    journal: Option<PathBuf>,
+    journal: Option<Journal>,
     /// Whether it is a further branch of a run that this process executes already.
     is_further: bool,
     /// Where it is looked after, if a worker executes it.
-    beats: Option<Arc<Beats>>,
+    beats: Option<Arc<LeaseRenewals>>,
 }
 
 impl RunPlace {
-    fn of(place: &Place, journal: &Path) -> Self {
+    fn of(place: &Place, journal: &Journal) -> Self {
         Self {
             name: place.name(),
-            journal: Some(journal.to_owned()),
+            journal: Some(journal.clone()),
             is_further: false,
             beats: None,
+        }
+    }
+}
+
+/// A run that is to begin.
+pub(crate) struct Beginning<'a> {
+    pub(crate) id: RunId,
+    /// The command that begins it, for people.
+    pub(crate) command: &'a str,
+    /// Where its records go, if they outlive the process.
+    pub(crate) journal: Option<&'a Journal>,
+}
+
+impl<'a> Beginning<'a> {
+    /// A run whose records go to a journal.
+    pub(crate) fn kept_in(journal: &'a Journal, id: RunId, command: &'a str) -> Self {
+        Self {
+            id,
+            command,
+            journal: Some(journal),
+        }
+    }
+
+    /// A run whose records the process keeps in memory.
+    pub(crate) fn in_memory(id: RunId, command: &'a str) -> Self {
+        Self {
+            id,
+            command,
+            journal: None,
         }
     }
 }
@@ -128,13 +156,13 @@ impl RunPlace {
 pub(crate) struct Opening<'a> {
     pub(crate) place: &'a Place,
     pub(crate) genesis: Genesis,
-    pub(crate) journal: &'a Path,
+    pub(crate) journal: &'a Journal,
     /// The command that opens it, for people.
     pub(crate) command: &'a str,
     /// Compiled programs, of which it may take one.
     pub(crate) kept: &'a CompiledPrograms,
     /// Where the run is looked after, if a worker opens it.
-    pub(crate) beats: Option<&'a Arc<Beats>>,
+    pub(crate) beats: Option<&'a Arc<LeaseRenewals>>,
 }
 
 /// A compiled program and its world: a run needs only a journal in addition.
@@ -237,76 +265,6 @@ fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal
     }
 }
 
-/// A changed program in the place of a run's own, with the first record of a branch that it begins.
-pub(crate) struct Changed {
-    pub(crate) programs: SchemePrograms,
-    pub(crate) genesis: Genesis,
-    pub(crate) pinned: Vec<Blob>,
-    pub(crate) texts: SourceTexts,
-}
-
-/// Compiles a program from its file to take the place of a run's own, with the arguments, the
-/// grants and the limits that the run began with.
-///
-/// # Errors
-/// [`CommandError::Shown`] with all errors of the program's texts; or if the file cannot be read.
-pub(crate) fn changed(
-    store: &dyn Store,
-    place: &Place,
-    program: launch::Program<'_>,
-    terminal: &mut Terminal,
-) -> Result<Changed, CommandError> {
-    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
-    let mut launch = changed_launch(&genesis, program, &place.name(), terminal)?;
-    launch.manifest = genesis.manifest.clone();
-    let (programs, program) = compile(&launch, &launch.path.display().to_string(), terminal)?;
-    let texts = SourceTexts::of(programs.expander());
-    let mut pinned = program.pinned;
-    pinned.extend(launch_notes(store, &genesis)?);
-    let genesis = Genesis {
-        program: program.value,
-        pinned: pinned.iter().map(Blob::hash).collect(),
-        ..genesis
-    };
-    Ok(Changed {
-        programs,
-        genesis,
-        pinned,
-        texts,
-    })
-}
-
-/// Reads a program from its file to take the place of that of a run, with the arguments that the
-/// run began with.
-///
-/// # Errors
-/// If the run called `name` is one of the prompt, or the file cannot be read.
-fn changed_launch(
-    genesis: &Genesis,
-    program: launch::Program<'_>,
-    name: &str,
-    terminal: &mut Terminal,
-) -> Result<Launch, CommandError> {
-    if is_prompt(&genesis.program) {
-        return Err(CommandError::problem(format!(
-            "{name} is a run of the prompt: its program is the texts that were typed there"
-        ))
-        .advise(say![
-            Way::at("repl", name),
-            " goes on with it; a definition counts as soon as it is typed, and `,undo` takes it back"
-        ]));
-    }
-    let (_, arguments) = scheme::description(&genesis.program)
-        .map_err(|error| CommandError::caused("the run's first record describes no program", &error))?;
-    program.require_within()?;
-    let launch = Launch::read(program, Some(Path::new(".")), arguments.into_iter().skip(1).collect())?;
-    launch
-        .warnings
-        .iter()
-        .for_each(|warning| terminal.message(warning.clone()));
-    Ok(launch)
-}
-
 /// Reads a record of a branch.
 ///
 /// # Errors
@@ -363,16 +321,17 @@ impl Prepared {
     }
 }
 
-impl Session {
+impl OwnedRun {
     /// Begins a run.
     ///
     /// # Errors
     /// [`CommandError::NameLost`]; if the journal cannot be written.
     pub(crate) fn start(
         prepared: Prepared,
-        (id, command): (RunId, &str),
-        (store, journal): (&mut dyn Store, Option<&Path>),
+        beginning: Beginning<'_>,
+        store: &mut dyn Store,
     ) -> Result<Self, CommandError> {
+        let Beginning { id, command, journal } = beginning;
         let Prepared {
             programs,
             genesis,
@@ -400,7 +359,7 @@ impl Session {
         })?;
         let place = RunPlace {
             name,
-            journal: journal.map(Path::to_owned),
+            journal: journal.cloned(),
             is_further: false,
             beats: None,
         };
@@ -413,7 +372,7 @@ impl Session {
     /// If it cannot be replayed, or another process holds the journal.
     pub(crate) fn resume(
         place: &Place,
-        (store, journal): (&mut dyn Store, &Path),
+        OpenJournal { store, journal }: OpenJournal<'_>,
         options: WorldOptions,
         command: &str,
     ) -> Result<Self, CommandError> {
@@ -461,7 +420,7 @@ impl Session {
     /// If it cannot be replayed.
     fn resume_held(
         place: &Place,
-        (store, journal): (&mut dyn Store, &Path),
+        OpenJournal { store, journal }: OpenJournal<'_>,
         options: WorldOptions,
         epoch: Epoch,
     ) -> Result<Self, CommandError> {
@@ -498,7 +457,7 @@ impl Session {
             place,
             texts,
             stopped_by: None,
-            manner: Manner::default(),
+            manner: DriveMode::default(),
         }
     }
 
@@ -519,12 +478,12 @@ impl Session {
     pub(crate) fn reopen(
         detached: Option<Detached>,
         place: &Place,
-        (store, journal): (&mut dyn Store, &Path),
+        OpenJournal { store, journal }: OpenJournal<'_>,
         options: WorldOptions,
     ) -> Result<Self, CommandError> {
         let Some(Detached { run, texts, branches }) = detached.filter(|detached| *detached.run.id() == place.run)
         else {
-            return Self::resume(place, (store, journal), options, "repl");
+            return Self::resume(place, journal.opened(store), options, "repl");
         };
         let epoch = store.claim(&place.run, &doors::successor(store, &place.run, "repl")?)?;
         let restored = run.rewind(&place.source(store), None)?;

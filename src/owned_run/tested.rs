@@ -20,7 +20,7 @@ use duet_runtime::record::key::Ledger;
 use duet_runtime::run::{DriveOutcome, Run};
 use duet_runtime::scheme::{SchemePrograms, TextCounts};
 
-use super::Session;
+use super::OwnedRun;
 use crate::error::CommandError;
 use crate::render::SourceTexts;
 use crate::testing::answers::answered;
@@ -59,7 +59,7 @@ pub(crate) struct Tested {
     pub(crate) waits: Vec<Failure>,
 }
 
-impl Session {
+impl OwnedRun {
     /// Drives the run until it stops, but no longer than `time_limit`; counts executed lines if
     /// that is wanted.
     ///

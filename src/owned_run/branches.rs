@@ -6,7 +6,6 @@
 //! but whoever forks, goes back or collects garbage would have to respect several owners.
 //! It begins no branch; `serve.rs` does. Read next: `serve.rs`.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +16,7 @@ use duet_drivers::serve::host::Host;
 use duet_drivers::waker::Waker;
 use duet_journal::{BranchName, Epoch, Store};
 
-use super::Session;
+use super::OwnedRun;
 use crate::error::CommandError;
 use crate::journal::{Journal, Place};
 use crate::terminal::Terminal;
@@ -31,11 +30,11 @@ pub(crate) type Announce = Arc<dyn Fn(String, Host) + Send + Sync>;
 pub(crate) struct Branches {
     options: WorldOptions,
     announce: Option<Announce>,
-    going: Vec<Going>,
+    going: Vec<BranchThread>,
 }
 
 /// A branch that is executed, on a thread of its own.
-struct Going {
+struct BranchThread {
     branch: BranchName,
     shared: Arc<Shared>,
     thread: JoinHandle<()>,
@@ -118,7 +117,7 @@ impl Branches {
     ///
     /// # Errors
     /// Why it cannot go on.
-    pub(super) fn begin(&mut self, journal: PathBuf, place: Place, epoch: Epoch) -> Result<(), String> {
+    pub(super) fn begin(&mut self, journal: Journal, place: Place, epoch: Epoch) -> Result<(), String> {
         super::share_memory();
         let (ready, begun) = channel();
         let (branch, address) = (place.branch.clone(), format!("{}/{}", place.run, place.branch));
@@ -144,14 +143,14 @@ impl Branches {
             announce(address, host);
         }
         self.going.retain(|going| !going.thread.is_finished());
-        self.going.push(Going { branch, shared, thread });
+        self.going.push(BranchThread { branch, shared, thread });
         Ok(())
     }
 }
 
 /// A branch to execute.
 struct Job {
-    journal: PathBuf,
+    journal: Journal,
     place: Place,
     options: WorldOptions,
     shared: Arc<Shared>,
@@ -182,26 +181,26 @@ impl Job {
         ready: &Sender<Result<Host, String>>,
         terminal: &mut Terminal,
     ) -> Result<(), CommandError> {
-        let mut store = Journal::at(&self.journal).open_to_write("serve")?;
+        let mut store = self.journal.open_to_write("serve")?;
         loop {
-            let at = (&mut store as &mut dyn Store, self.journal.as_path());
-            let mut session = Session::resume_held(&self.place, at, self.options.clone(), epoch)?;
-            *self.shared.waker.lock().unwrap_or_else(PoisonError::into_inner) = session.waker();
+            let at = self.journal.opened(&mut *store);
+            let mut owned = OwnedRun::resume_held(&self.place, at, self.options.clone(), epoch)?;
+            *self.shared.waker.lock().unwrap_or_else(PoisonError::into_inner) = owned.waker();
             // Nobody listens after the first time.
-            let _begun = ready.send(Ok(session.host()));
+            let _begun = ready.send(Ok(owned.host()));
             if self.shared.is_stopping.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            session.leave_when_interrupted();
-            let driven = session.run_on(&mut store);
+            owned.leave_when_interrupted();
+            let driven = owned.run_on(&mut store);
             if let Some(renewed) = self.shared.take_renewed() {
                 epoch = renewed;
                 continue;
             }
             match driven {
-                Ok(rest) => return session.conclude(rest, false, terminal).map(drop),
+                Ok(rest) => return owned.conclude(rest, false, terminal).map(drop),
                 Err(error) => {
-                    drop(session);
+                    drop(owned);
                     epoch = self.await_renewal(&store, epoch)?.ok_or(error)?;
                 }
             }

@@ -26,7 +26,7 @@ use duet_runtime::state::request::{Question, Request};
 use super::notes::{granted_for_doubles, launch_note};
 use crate::configuration;
 use crate::error::CommandError;
-use crate::imported::{self, Wishes};
+use crate::imported::{self, WantedGrants};
 use crate::journal::Place;
 use crate::launch::{LaunchNote, implied};
 use crate::reach::Reach;
@@ -134,9 +134,9 @@ fn surroundings(
             // To mask more harms nobody.
             let secrets = note.iter().flat_map(|note| reach(note, grants).secrets);
             options.secrets.extend(secrets);
-            let wishes = Wishes::of(genesis, grants, note);
-            if !terms.is_settled && !wishes.is_empty() {
-                return Err(wishes.refusal(name));
+            let wanted = WantedGrants::of(genesis, grants, note);
+            if !terms.is_settled && !wanted.is_empty() {
+                return Err(wanted.refusal(name));
             }
             options.hosts.extend(terms.hosts.iter().cloned());
             let workspace = terms.directory().to_owned();

@@ -8,7 +8,7 @@ use duet_journal::{Sequence, Store};
 use duet_runtime::model::codec::{DecodeError, Fields};
 use preserves::IOValue;
 
-use super::serve::Wish;
+use super::serve::OwnerRequest;
 use crate::command::resume::ended;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
@@ -42,7 +42,7 @@ fn show_turns(store: &dyn Store, place: &Place, done: &IOValue, terminal: &mut T
 pub(crate) fn tell(
     project: &mut Project,
     address: &str,
-    wish: Wish,
+    owner_request: OwnerRequest,
     mail: MailArguments,
 ) -> Result<Driven, CommandError> {
     let mut store = project.change("tell")?;
@@ -54,28 +54,28 @@ pub(crate) fn tell(
         ))
         .advise(say![Way::turn("goto", name, turn), " goes back there first"]));
     }
-    let delivery = project.send(&mut *store, &place, &wish, mail)?;
+    let delivery = project.send(&mut *store, &place, &owner_request, mail)?;
     if let Delivery::Left = delivery {
         let left = format!("it is in the inbox of {name}, for whoever executes it next");
         project.stage()?.message(left);
         return Ok(ExitCode::OK.into());
     }
     if let Delivery::Done(done) = delivery {
-        if matches!(wish, Wish::Evaluate { .. }) {
+        if matches!(owner_request, OwnerRequest::Evaluate { .. }) {
             show_turns(&*store, &place, &done, project.stage()?)?;
         }
         let done = format!("done; the process that executes {name} goes on");
         project.stage()?.message(done);
         return Ok(ExitCode::OK.into());
     }
-    let mut session = project.resume(&place, &mut *store, WorldOptions::default(), "tell")?;
-    if let Some(code) = session.exit() {
+    let mut owned = project.resume(&place, &mut *store, WorldOptions::default(), "tell")?;
+    if let Some(code) = owned.exit() {
         project.stage()?.message(ended(&place, code));
         return Ok(ExitCode::FAILED.into());
     }
-    session.tell_code(project.stage()?);
-    session.tell_unshown(&*store, project.stage()?)?;
-    session.fulfil(wish, &mut *store)?;
+    owned.tell_code(project.stage()?);
+    owned.tell_unshown(&*store, project.stage()?)?;
+    owned.fulfil(owner_request, &mut *store)?;
     project.set_current(&place);
-    Ok(session.drive(&mut *store, true, project.stage()?)?.into())
+    Ok(owned.drive(&mut *store, true, project.stage()?)?.into())
 }

@@ -1,6 +1,6 @@
 //! A run that goes on while somebody else decides how long to wait: one turn at a time.
 //!
-//! INVARIANT: a text that was given has had its first turn when [`Session::evaluate`] returns.
+//! INVARIANT: a text that was given has had its first turn when [`OwnedRun::evaluate`] returns.
 //! It does not know who waits; `repl/evaluation.rs` does.
 //! Read next: the crate's `repl/evaluation.rs`.
 
@@ -18,7 +18,7 @@ use duet_runtime::state::actor::FiberKind;
 use duet_runtime::state::request::Question;
 use preserves::{IOValue, ValueImpl};
 
-use super::{Session, rescue};
+use super::{OwnedRun, rescue};
 use crate::error::CommandError;
 
 /// What a wait for an input ended with.
@@ -45,7 +45,7 @@ pub(crate) fn is_approval(state: &RunState, request: RequestId) -> bool {
     request.is_some_and(|request| matches!(request.question, Question::Approve { .. }))
 }
 
-impl Session {
+impl OwnedRun {
     /// Lets an interruption stop the turn that is in progress.
     pub(crate) fn stop_when_interrupted(&mut self) {
         self.world.executes(format!("{}/{}", self.run.id(), self.run.branch()));
@@ -255,17 +255,11 @@ impl Session {
     /// Finds an open question by its number, its tag, or the name in its fact; without one, the
     /// oldest open question of the program: an approval has to be named.
     pub(crate) fn question(&self, named: Option<&str>) -> Option<(RequestId, IOValue)> {
-        let mut open = self.run.questions().into_iter();
         let Some(named) = named else {
-            return open.find(|(id, _)| !self.is_approval(*id));
+            return self.run.questions().into_iter().find(|(id, _)| !self.is_approval(*id));
         };
-        let number = named.parse().ok();
-        let is_it = |id: RequestId| {
-            let request = self.run.state().requests.get(&id);
-            let has_tag = request.is_some_and(|request| request.tag == named);
-            Some(id.0) == number || has_tag || self.run.request_name(id) == named
-        };
-        open.find(|(id, _)| is_it(*id))
+        let question = self.run.question_named(named)?;
+        Some((question.request, question.prompt))
     }
 
     /// Whether a request asks the person to approve something.

@@ -9,23 +9,22 @@ use std::sync::Arc;
 
 use duet_journal::{Sequence, Store};
 use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceText};
-use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Input;
 use duet_runtime::model::changed_text::ChangedText;
 use duet_runtime::model::failure::{Failure, Frame};
 use duet_runtime::model::identity::{ActorId, FiberId};
-use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::error::RunError;
 use duet_runtime::scheme::{Listed, SchemePrograms};
 use duet_runtime::state::RunState;
 use duet_runtime::state::patches::Patched;
 
-use super::{Session, changed_launch, compile_with, libraries};
+use super::{OwnedRun, changed_launch, compile_with, libraries};
 use crate::error::CommandError;
 use crate::launch::Program;
 use crate::render;
 use crate::terminal::Terminal;
 use crate::turn::line;
+use crate::verb::frames::parked_by_actor;
 
 /// What the person asks for beside the text.
 #[derive(Clone, Copy)]
@@ -63,7 +62,7 @@ pub(crate) struct WaitingFrame {
 /// How the names of the libraries begin that Duet brings.
 const STANDARD: [&str; 3] = ["(duet ", "(scheme ", "(srfi "];
 
-impl Session {
+impl OwnedRun {
     /// Compiles a program from its file to take the place of the run's own, with the arguments and
     /// the grants that the run has, and the standard library that it began with.
     ///
@@ -78,7 +77,7 @@ impl Session {
     ) -> Result<ChangedText, CommandError> {
         let genesis = self.run.genesis();
         let mut launch = changed_launch(genesis, program, &self.place.name, terminal)?;
-        launch.manifest = self.granted();
+        launch.manifest = self.main_manifest();
         let programs = self.run.programs::<SchemePrograms>();
         let mut libraries = AsBegun::new(programs, libraries::granted(&launch.path, &launch.manifest));
         let name = launch.path.display().to_string();
@@ -107,7 +106,7 @@ impl Session {
             turn,
             text: text.clone(),
         });
-        let manifest = self.granted();
+        let manifest = self.main_manifest();
         let tried = self.run.programs_mut::<SchemePrograms>().try_on(&patches, &manifest);
         let (listed, before) = tried.map_err(|failure| self.refusal(&failure, terminal))?;
         let frames = self.waiting_frames();
@@ -121,15 +120,10 @@ impl Session {
     /// The frames of all computations that wait in code of earlier texts.
     fn waiting_frames(&mut self) -> Vec<WaitingFrame> {
         let code = self.run.programs::<SchemePrograms>().stale_code();
-        let actors: Vec<ActorId> = self.run.state().actors.keys().copied().collect();
         let mut found = Vec::new();
-        for actor in actors {
-            let Some(state) = self.run.state().actor(actor) else {
-                continue;
-            };
-            let name = line::actor(actor, state.role.as_deref());
-            let fibers: Vec<FiberId> = state.fibers.keys().copied().collect();
-            let parked: Vec<_> = state.fibers.values().map(|fiber| fiber.continuation).collect();
+        for (actor, parked) in parked_by_actor(&self.run) {
+            let name = line::actor_in(self.run.state(), actor);
+            let (fibers, parked): (Vec<FiberId>, Vec<_>) = parked.into_iter().unzip();
             let Some((programs, instance)) = self.run.lend::<SchemePrograms>(actor) else {
                 continue;
             };
@@ -206,11 +200,6 @@ impl Session {
     /// Returns the state of the run.
     pub(crate) fn state(&self) -> &RunState {
         self.run.state()
-    }
-
-    fn granted(&self) -> Manifest {
-        let main = self.run.state().actor(MAIN);
-        main.map(|main| main.manifest.clone()).unwrap_or_default()
     }
 
     fn refusal(&self, failure: &Failure, terminal: &Terminal) -> CommandError {
