@@ -24,7 +24,7 @@ use crate::query::read_told;
 use crate::records::turns;
 use crate::render::{self, SourceTexts};
 use crate::saying::{Way, say};
-use crate::session;
+use crate::session::compiled;
 use crate::value_text::shown;
 use crate::verb::project::Project;
 use crate::world_options::{GoOnArguments, WorldArguments, WorldOptions};
@@ -221,7 +221,7 @@ fn tell_failed(
     if failed.is_empty() {
         return Ok(false);
     }
-    let run = session::restore(store, &place)?;
+    let run = compiled::sight(store, &place)?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let terminal = project.stage()?;
     for (at, failure) in failed {

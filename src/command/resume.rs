@@ -10,7 +10,7 @@ use crate::imported::{GrantArguments, Wishes};
 use crate::journal::{Journal, Place, owner};
 use crate::launch::Program;
 use crate::rerun::{self, Rerun, Wish};
-use crate::session::{self, Session, notes};
+use crate::session::{Session, compiled, notes};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
 use crate::world_options::{WorldArguments, WorldOptions};
@@ -209,7 +209,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut options = arguments.world.read(false)?;
     options.is_detached = arguments.detach.is_done();
     let wishes = |store: &dyn Store| {
-        let restored = session::restore(store, &place)?;
+        let restored = compiled::sight(store, &place)?;
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
         Ok(Wishes::of(genesis, grants, notes::launch_note(store, genesis)))
     };
@@ -317,7 +317,7 @@ pub(super) fn begin_changed(
     } = onward;
     let run = rerun.place.run.clone();
     let wishes = |store: &dyn Store| {
-        let restored = session::restore(store, &rerun.place)?;
+        let restored = compiled::sight(store, &rerun.place)?;
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
         Ok(Wishes::of(genesis, grants, notes::launch_note(store, genesis)))
     };

@@ -101,6 +101,8 @@ impl Session {
             text: text.clone(),
         });
         let manifest = self.granted();
+        // Images are read with the code that they belong to.
+        self.run.thaw()?;
         let tried = self.run.programs_mut::<SchemePrograms>().try_on(&patches, &manifest);
         let (listed, before) = tried.map_err(|failure| self.refusal(&failure, terminal))?;
         let frames = self.waiting_frames();

@@ -30,7 +30,7 @@ use crate::origins::Origins;
 use crate::records::Records;
 use crate::render::SourceTexts;
 use crate::saying::Saying;
-use crate::session;
+use crate::session::{self, compiled};
 use crate::standing::Standing;
 use crate::turn;
 use advice::Advice;
@@ -109,7 +109,7 @@ const LOOKED_BACK: usize = 256;
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let run = session::restore(look.store, &place)?;
+    let run = compiled::sight(look.store, &place)?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let explaining = Explaining {
         store: look.store,

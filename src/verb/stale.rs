@@ -6,7 +6,7 @@
 
 use duet_runtime::model::failure::Frame;
 use duet_runtime::model::identity::{ActorId, FiberId};
-use duet_runtime::run::Run;
+use duet_runtime::run::sight::Sight;
 use duet_runtime::scheme::{SchemePrograms, StaleClosures, StaleCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::render::SourceTexts;
-use crate::session;
+use crate::session::compiled;
 use crate::turn::line;
 
 /// Lists what still runs the code of earlier texts.
@@ -56,29 +56,34 @@ pub(crate) struct Report {
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let mut run = session::restore(look.store, &place)?;
+    let mut run = compiled::sight(look.store, &place)?;
     let actors: Vec<ActorId> = run.state().actors.keys().copied().collect();
     let code = run.programs::<SchemePrograms>().stale_code();
-    let found = actors.into_iter().filter_map(|actor| found_in(&mut run, &code, actor));
-    let found = found.collect();
+    let found = actors
+        .into_iter()
+        .filter_map(|actor| found_in(&mut run, &code, actor).transpose());
+    let found = found.collect::<Result<_, _>>()?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     Ok(Report { found, texts })
 }
 
-fn found_in(run: &mut Run, code: &StaleCode, actor: ActorId) -> Option<Found> {
-    let state = run.state().actor(actor)?;
+fn found_in(run: &mut Sight<'_>, code: &StaleCode, actor: ActorId) -> Result<Option<Found>, CommandError> {
+    let Some(state) = run.state().actor(actor) else {
+        return Ok(None);
+    };
     let name = line::actor(actor, state.role.as_deref());
     let fibers = state.fibers.iter();
     let parked: Vec<_> = fibers.map(|(id, fiber)| (*id, fiber.continuation)).collect();
-    let (programs, instance) = run.lend::<SchemePrograms>(actor)?;
-    let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
-        let frames = programs.stale_frames(code, instance, continuation);
-        frames.into_iter().map(move |frame| (fiber, frame)).collect::<Vec<_>>()
-    });
-    let frames: Vec<_> = frames.collect();
-    let closures = programs.stale_closures(code, instance);
-    let is_found = !frames.is_empty() || !closures.is_empty();
-    is_found.then_some(Found { name, frames, closures })
+    let found = run.look(actor, |programs: &mut SchemePrograms, instance| {
+        let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
+            let frames = programs.stale_frames(code, instance, continuation);
+            frames.into_iter().map(move |frame| (fiber, frame)).collect::<Vec<_>>()
+        });
+        let frames: Vec<_> = frames.collect();
+        let closures = programs.stale_closures(code, instance);
+        Found { name, frames, closures }
+    })?;
+    Ok(found.filter(|found| !found.frames.is_empty() || !found.closures.is_empty()))
 }
 
 /// The report as JSON: what each actor has of earlier texts.

@@ -17,7 +17,7 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::query::Query;
 use crate::saying::{Way, say};
-use crate::session;
+use crate::session::compiled;
 use search::Search;
 
 /// Shows what stands in the way of a fact.
@@ -100,7 +100,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let query = Query::read(&request.pattern)?;
     let look = project.look()?;
     let place = look.resolve_turn(Some(&request.address))?;
-    let mut run = session::restore(look.store, &place)?;
+    let mut run = compiled::sight(look.store, &place)?;
     let mut search = Search::of(&look, &place, &query);
     search.history()?;
     let is_there = search.is_there(&run);

@@ -25,7 +25,7 @@ use crate::journal::{Journal, Place, first_branch};
 use crate::mail::{self, Replied};
 use crate::records::newest_turns;
 use crate::session::serve::Wish;
-use crate::session::{restore, secrets};
+use crate::session::{compiled, secrets};
 use crate::webhooks::{RequestName, read_reply};
 use crate::world_options::WorldOptions;
 
@@ -133,7 +133,7 @@ impl WebhookInboxes {
 
     /// Restores a run to see what it takes.
     fn look_again(&self, store: &dyn Store, place: &Place) -> Result<Known, Missing> {
-        let run = restore(store, place).map_err(|error| Missing::Unable(error.first_line()))?;
+        let run = compiled::sight(store, place).map_err(|error| Missing::Unable(error.first_line()))?;
         let mut calls = BTreeMap::new();
         for request in run.state().requests.values() {
             if let (Some(name), Question::Tool { payload, .. }) = (request.inbox_name(), &request.question) {
