@@ -9,7 +9,10 @@
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use duet_drivers::progress::ProgressLine;
 use duet_journal::index::{Coverage, Index};
 use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
 use duet_runtime::history::changes::{self, Change, Sought};
@@ -26,10 +29,17 @@ pub(crate) struct Searched<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) store: &'a dyn Store,
     pub(crate) place: &'a Place,
+    /// Whether nobody waits for the answer any more.
+    pub(crate) stop: &'a AtomicBool,
+    /// Whether a person at a terminal sees how far the index is.
+    pub(crate) is_watched: bool,
 }
 
 /// If at least this many turns have to be read, the person gets a message.
 const MANY: u64 = 100_000;
+
+/// If at least this many turns have to be read, the person sees how many are done.
+const SEEN: u64 = 10_000;
 
 /// Finds changes of facts that a query finds, up to a place.
 ///
@@ -64,7 +74,13 @@ pub(crate) fn turns_of_tool(
 
 /// Opens the index, and brings it up to date with the turns up to a place.
 fn covered(searched: Searched<'_>, notes: &mut Vec<String>) -> Result<(Index, Coverage), CommandError> {
-    let Searched { journal, store, place } = searched;
+    let Searched {
+        journal,
+        store,
+        place,
+        stop,
+        is_watched,
+    } = searched;
     let source = place.source(store);
     let mut index = match Index::open(journal.path()) {
         Err(StoreError::Io { .. } | StoreError::Database { .. }) => Index::in_memory(),
@@ -78,7 +94,22 @@ fn covered(searched: Searched<'_>, notes: &mut Vec<String>) -> Result<(Index, Co
     if turns >= MANY {
         notes.push(format!("{turns} turns were read into the index, once"));
     }
-    let coverage = changes::cover(&mut index, &source, place.at())?;
+    let mut line = (is_watched && turns >= SEEN).then(ProgressLine::on_standard_error);
+    let label = format!("reading {}", place.name());
+    let coverage = changes::cover_while(&mut index, &source, place.at(), &mut |reached| {
+        if let Some(line) = &mut line {
+            let done = reached.number() - covered.sequence().number();
+            line.show(&label, done, turns);
+        }
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    })?;
+    if coverage.sequence() < place.at() {
+        return Err(CommandError::problem("nobody waits for the answer any more"));
+    }
     Ok((index, coverage))
 }
 

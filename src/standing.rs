@@ -23,9 +23,10 @@ use crate::error::CommandError;
 use crate::exchange::{self, Usage};
 use crate::journal::{Journal, Place};
 use crate::origins::{Origin, Origins};
+use crate::owned_run::{self, compiled};
 use crate::records::{Records, hash_at};
+use crate::turn;
 use crate::verb::waits::{Waiting, waits};
-use crate::{owned_run, turn};
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -300,7 +301,7 @@ impl Known {
 
 /// Restores a run to see how it stands at a head, and why.
 fn find(store: &dyn Store, place: &Place) -> (Rest, String) {
-    let Ok(restored) = owned_run::restore(store, place) else {
+    let Ok(restored) = compiled::sight(store, place) else {
         return (Rest::Broken, String::new());
     };
     let state = restored.state();

@@ -86,6 +86,12 @@ impl Terminal {
         }
     }
 
+    /// Whether a line of progress can stand on standard error: a person sees it, and nothing else
+    /// draws there.
+    pub(crate) fn has_line(&self) -> bool {
+        self.is_watched && self.screen.is_none() && self.kept.is_none()
+    }
+
     /// How reports are shown here: fitted and styled if standard output is a terminal.
     pub(crate) fn view(&self) -> View {
         let output = io::stdout();

@@ -12,7 +12,7 @@ pub use duet_runtime::driver::packed::framing;
 pub mod clock;
 pub mod text;
 mod timers;
-mod progress;
+pub mod progress;
 pub mod console;
 pub mod ask;
 pub mod prepared;

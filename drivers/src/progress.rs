@@ -15,6 +15,28 @@ const TEMPLATE: &str = "{wide_msg} [{bar:24}] {pos}/{len}";
 /// The words of somebody who is talking.
 const WORDS: &str = "{wide_msg}";
 
+/// A line on standard error with the progress of a long piece of work; nothing if that is no
+/// terminal.
+pub struct ProgressLine(Bar);
+
+impl ProgressLine {
+    /// Makes the line, without drawing it.
+    pub fn on_standard_error() -> Self {
+        Self(Bar::new(ProgressDrawTarget::stderr()))
+    }
+
+    /// Shows that `done` of `total` steps are done; clears the line when all are.
+    pub fn show(&mut self, label: &str, done: u64, total: u64) {
+        self.0.show(label, done, total);
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        self.0.clear();
+    }
+}
+
 /// A progress line; it is shown while work is under way.
 pub(crate) struct Bar {
     bar: ProgressBar,

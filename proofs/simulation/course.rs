@@ -17,6 +17,7 @@ use duet_journal::store::memory::Loss;
 use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Sequence, StoreError};
 use duet_runtime::driver::Input;
 use duet_runtime::model::codec::Codec;
+use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::record::{Genesis, Outcome as TurnOutcome};
@@ -518,7 +519,7 @@ impl Course {
         let state = self.run.state();
         let parked = state.actors.values().any(|actor| !actor.fibers.is_empty());
         self.counts.in_flight += u64::from(!state.queue.is_empty() || !state.requests.is_empty() || parked);
-        let living = parts(&self.run, &self.cast.live)?;
+        let living = parts(&mut self.run)?;
         for from in [Snapshots::Use, Snapshots::Ignore] {
             self.compare_with(from, &self.cast.replayed, &living)?;
         }
@@ -529,9 +530,10 @@ impl Course {
     ///
     /// # Errors
     /// [`Difference`].
-    pub(crate) fn compare_afresh(&self) -> Outcome {
+    pub(crate) fn compare_afresh(&mut self) -> Outcome {
         let fresh = self.cast.again()?;
-        self.compare_with(Snapshots::Ignore, &fresh, &parts(&self.run, &self.cast.live)?)
+        let living = parts(&mut self.run)?;
+        self.compare_with(Snapshots::Ignore, &fresh, &living)
     }
 
     fn compare_with(&self, from: Snapshots, programs: &Shared, living: &[(String, BlobHash)]) -> Outcome {
@@ -540,10 +542,10 @@ impl Course {
             run: &self.name,
             branch: &self.branch,
         };
-        let made = source
+        let mut made = source
             .restore(None, programs.clone(), from)
             .map_err(|error| Difference::Replay { from, error })?;
-        let made = parts(&made, programs)?;
+        let made = parts(&mut made)?;
         if made == living {
             return Ok(());
         }
@@ -575,7 +577,7 @@ fn branch(name: &str) -> Outcome<BranchName> {
 }
 
 /// Names each part of a run: its position and state, and what each actor's program keeps.
-fn parts(run: &Run, programs: &Shared) -> Outcome<Vec<(String, BlobHash)>> {
+fn parts(run: &mut Run) -> Outcome<Vec<(String, BlobHash)>> {
     let unreadable = |error: &dyn fmt::Display| Difference::Unreadable(error.to_string());
     let state = PackedValue::write(|out| run.state().write(out)).map_err(|error| unreadable(&error))?;
     let head = format!("{:?}", run.head());
@@ -583,9 +585,14 @@ fn parts(run: &Run, programs: &Shared) -> Outcome<Vec<(String, BlobHash)>> {
         ("its head".to_owned(), BlobHash::of(head.as_bytes())),
         ("its state".to_owned(), BlobHash::of(state.as_bytes())),
     ];
-    for (actor, _) in run.state().actors.iter() {
-        if let Some(instance) = run.instance::<Shared>(*actor) {
-            let digest = programs.borrow().digest(instance).map_err(|error| unreadable(&error))?;
+    let actors: Vec<ActorId> = run.state().actors.keys().copied().collect();
+    for actor in actors {
+        // An actor that is frozen stays so, and its image is compared.
+        let digest = run.look(actor, |programs: &mut Shared, instance| {
+            programs.borrow().digest(instance)
+        });
+        if let Some(digest) = digest.map_err(|error| unreadable(&error))? {
+            let digest = digest.map_err(|error| unreadable(&error))?;
             parts.push((format!("the program of {actor}"), digest));
         }
     }

@@ -14,6 +14,7 @@ mod checkpoints;
 pub mod error;
 mod exhaustion;
 mod freezing;
+mod frozen;
 pub mod heads;
 mod housekeeping;
 mod inbox;
@@ -32,11 +33,14 @@ mod recovery;
 mod replaced;
 pub mod replay;
 mod rewind;
+pub mod sight;
 pub mod snapshot;
 pub mod source;
 mod stillness;
 mod take_turn;
+mod thawing;
 pub mod tip;
+mod waking;
 mod whole;
 
 use std::collections::BTreeSet;
@@ -86,6 +90,8 @@ pub struct Run {
     /// The activation of the newest turn, whose allocations the next turn reuses.
     pub(crate) spare: Option<Box<Activation>>,
     pub(crate) instances: Instances<AnyInstance>,
+    /// The actors that have no instance yet since the run was restored.
+    pub(crate) frozen: frozen::Frozen,
     /// The newest record, durable or not.
     pub(crate) head: Option<Tip>,
     /// The newest durable record.
@@ -222,6 +228,7 @@ impl Run {
             state: Box::new(state),
             spare: None,
             instances: Instances::default(),
+            frozen: frozen::Frozen::default(),
             head: None,
             durable: None,
             unflushed: Vec::new(),
@@ -495,12 +502,6 @@ impl Run {
         self.state.queue.len() == 1
             && self.unflushed.len() < WRITING_TURNS_AHEAD_MAX
             && self.held_effects.iter().all(is_output)
-    }
-
-    /// Returns the versions that made the code with which the run goes on, the newest last; `None`
-    /// if this version makes the same code of the run's texts, or has replayed the run from them.
-    pub fn code_from(&self) -> Option<&[String]> {
-        self.code_from.as_deref()
     }
 
     /// Sets the branch that the next turn is written on.

@@ -20,7 +20,7 @@ use crate::doors;
 use crate::editing::edit;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal, Place};
-use crate::owned_run;
+use crate::owned_run::compiled;
 use crate::query::read_told;
 use crate::records::turns;
 use crate::render::{self, SourceTexts};
@@ -221,7 +221,7 @@ fn tell_failed(
     if failed.is_empty() {
         return Ok(false);
     }
-    let run = owned_run::restore(store, &place)?;
+    let run = compiled::sight(store, &place)?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let terminal = project.stage()?;
     for (at, failure) in failed {

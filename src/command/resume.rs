@@ -9,7 +9,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::imported::{GrantArguments, WantedGrants};
 use crate::journal::{Journal, Place, owner};
 use crate::launch::Program;
-use crate::owned_run::{self, OwnedRun, notes};
+use crate::owned_run::{OwnedRun, compiled, notes};
 use crate::rerun::{self, Rerun, RerunRequest};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
@@ -209,7 +209,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let mut options = arguments.world.read(false)?;
     options.is_detached = arguments.detach.is_done();
     let wanted = |store: &dyn Store| {
-        let restored = owned_run::restore(store, &place)?;
+        let restored = compiled::sight(store, &place)?;
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
         Ok(WantedGrants::of(genesis, grants, notes::launch_note(store, genesis)))
     };
@@ -317,7 +317,7 @@ pub(super) fn begin_changed(
     } = onward;
     let run = rerun.place.run.clone();
     let wanted = |store: &dyn Store| {
-        let restored = owned_run::restore(store, &rerun.place)?;
+        let restored = compiled::sight(store, &rerun.place)?;
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
         Ok(WantedGrants::of(genesis, grants, notes::launch_note(store, genesis)))
     };

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use duet_journal::{Sequence, Store};
 use duet_runtime::record::Genesis;
 use duet_runtime::run::Run;
+use duet_runtime::run::sight::Sight;
 use duet_runtime::run::source::genesis;
 use duet_runtime::scheme::SchemePrograms;
 use preserves::IOValue;
@@ -35,6 +36,16 @@ pub(crate) struct Pinned {
 pub(crate) fn pinned(store: &dyn Store, place: &Place) -> Result<Pinned, CommandError> {
     let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
     pinned_or_kept(store, place, &genesis, &CompiledPrograms::default())
+}
+
+/// Brings a branch back as it was at a turn, to look at its state and at few of its actors: the
+/// heaps of the others are not read.
+///
+/// # Errors
+/// If the run cannot be replayed.
+pub(crate) fn sight<'a>(store: &'a dyn Store, place: &'a Place) -> Result<Sight<'a>, CommandError> {
+    let pinned = pinned(store, place)?;
+    Ok(place.source(store).sight(place.turn, pinned.programs)?)
 }
 
 /// Takes the program of a run's first record from `kept`, or compiles it.

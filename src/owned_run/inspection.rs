@@ -32,12 +32,11 @@ impl OwnedRun {
     }
 
     /// The names that are visible to the texts of a session, each with whether it is a keyword.
-    pub(super) fn names_of(&self, session: &str) -> Vec<(String, bool)> {
-        let instance = self
+    pub(super) fn names_of(&mut self, session: &str) -> Vec<(String, bool)> {
+        let lent = self
             .actor_of(session)
-            .and_then(|actor| self.run.instance::<SchemePrograms>(actor));
-        instance
-            .map(|instance| self.run.programs::<SchemePrograms>().session_names(instance))
+            .and_then(|actor| self.run.lend::<SchemePrograms>(actor));
+        lent.map(|(programs, instance)| programs.session_names(instance))
             .unwrap_or_default()
     }
 

@@ -107,6 +107,8 @@ impl OwnedRun {
             text: text.clone(),
         });
         let manifest = self.main_manifest();
+        // Images are read with the code that they belong to.
+        self.run.thaw()?;
         let tried = self.run.programs_mut::<SchemePrograms>().try_on(&patches, &manifest);
         let (listed, before) = tried.map_err(|failure| self.refusal(&failure, terminal))?;
         let frames = self.waiting_frames();

@@ -27,7 +27,7 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::origins::Origins;
-use crate::owned_run;
+use crate::owned_run::{self, compiled};
 use crate::records::Records;
 use crate::render::SourceTexts;
 use crate::saying::Saying;
@@ -109,7 +109,7 @@ const LOOKED_BACK: usize = 256;
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let run = owned_run::restore(look.store, &place)?;
+    let run = compiled::sight(look.store, &place)?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let explaining = Explaining {
         store: look.store,

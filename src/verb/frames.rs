@@ -9,7 +9,6 @@ use duet_runtime::model::failure::{Frame, FramePlace};
 use duet_runtime::model::identity::{ActorId, Callable, FiberId};
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::Run;
-use duet_runtime::run::replay::Snapshots;
 use duet_runtime::scheme::{FrameShown, SchemePrograms};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,15 +127,17 @@ fn failed_actor(body: &Body) -> Option<ActorId> {
 
 /// The frames of a failed turn, which is taken again.
 fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, CommandError> {
-    let source = place.source(store);
     let earlier = |turns| Sequence::new(place.at().number().saturating_sub(turns)).unwrap_or(Sequence::FIRST);
-    let pinned = compiled::pinned(store, place)?;
-    let mut run = source.restore(Some(earlier(TURNS_BEFORE)), pinned.programs, Snapshots::Use)?;
+    let before = Place {
+        turn: Some(earlier(TURNS_BEFORE)),
+        ..place.clone()
+    };
+    let mut run = compiled::sight(store, &before)?;
     run.programs_mut::<SchemePrograms>().watch_failures();
-    source.repeat(&mut run, earlier(1))?;
+    run.repeat(earlier(1))?;
     // Frames of another failure are not those of this turn.
     run.programs_mut::<SchemePrograms>().watch_failures();
-    source.repeat(&mut run, place.at())?;
+    run.repeat(place.at())?;
     let programs = run.programs::<SchemePrograms>();
     let found = Computation {
         actor,
@@ -154,22 +155,23 @@ fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, Co
 
 /// The frames of the fibers that wait at a turn.
 fn parked(store: &dyn Store, place: &Place) -> Result<Report, CommandError> {
-    let mut run = owned_run::restore(store, place)?;
-    let parked = parked_by_actor(&run).into_iter();
-    let fibers =
-        parked.flat_map(|(actor, fibers)| fibers.into_iter().map(move |(fiber, parked)| (actor, fiber, parked)));
+    let mut run = compiled::sight(store, place)?;
+    let parked = parked_by_actor(&run);
     let mut origins = Origins::of(place.source(store));
     let mut found = Vec::new();
-    for (actor, fiber, parked) in fibers {
-        let strand = origins.name(fiber, place.at())?;
-        let name = line::strand(line::actor_in(run.state(), actor), strand.as_deref());
-        if let Some((programs, instance)) = run.lend::<SchemePrograms>(actor) {
+    for (actor, fibers) in parked.into_iter().filter(|(_, fibers)| !fibers.is_empty()) {
+        let frames = run.look(actor, |programs: &mut SchemePrograms, instance| {
+            let frames = fibers.iter().map(|(_, parked)| programs.frames_of(instance, *parked));
+            frames.collect::<Vec<_>>()
+        })?;
+        for ((fiber, parked), frames) in fibers.into_iter().zip(frames.into_iter().flatten()) {
+            let strand = origins.name(fiber, place.at())?;
             found.push(Computation {
                 actor,
-                name,
+                name: line::strand(name_of(&run, actor), strand.as_deref()),
                 fiber: Some(fiber),
                 parked: Some(parked),
-                frames: programs.frames_of(instance, parked),
+                frames,
             });
         }
     }

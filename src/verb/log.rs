@@ -8,6 +8,7 @@
 mod filter;
 mod form;
 pub(crate) mod line;
+mod times;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,7 @@ use crate::turn::line::{Piece, did, heard};
 use filter::Filter;
 pub(crate) use form::{Form, PageForm};
 use line::Drawing;
+use times::{Times, position};
 
 /// Lists the turns of a run, newest first, with its branches.
 ///
@@ -188,6 +190,7 @@ pub(crate) fn page(project: &mut Project, request: &Request, kept: &mut Kept) ->
             .collect(),
         lines: &lines,
         heads: &heads,
+        times: vec![Times::default(); lines.len()],
     };
     if let Some(Cursor(number, _)) = request.before {
         history.ends.iter_mut().for_each(|end| *end = (*end).min(number + 1));
@@ -242,15 +245,16 @@ struct History<'a> {
     origins: Vec<Origins<'a>>,
     /// The number after that of the newest turn that is still to be read, by branch.
     ends: Vec<u64>,
+    /// When the turns of the newest portion of each branch became durable.
+    times: Vec<Times>,
     /// The number of the oldest turn that is wanted.
     first: u64,
 }
 
-/// A record, where it stands, and when it became durable.
+/// A record, and where it stands.
 struct Found {
     at: Cursor,
     record: ClosedRecord,
-    time: CommitTime,
 }
 
 impl History<'_> {
@@ -262,31 +266,31 @@ impl History<'_> {
             return Ok(None);
         };
         let start = end.saturating_sub(count).max(self.first);
-        let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
         let (mut found, mut seen): (Vec<Found>, BTreeSet<RecordHash>) = (Vec::new(), BTreeSet::new());
         for (line, place) in self.lines.iter().enumerate() {
             if self.ends[line] <= start {
                 continue;
             }
-            let range = position(start)?..position(self.ends[line])?;
+            let end = self.ends[line];
             self.ends[line] = start;
+            self.times[line] = Times::between(start, end);
             let store = self.look.store;
-            let times = store.times(&place.run, &place.branch, range.clone())?;
-            let records = store.read_closed(&place.run, &place.branch, range)?;
-            // The store may not know when some of them became durable.
-            let times = times.into_iter().chain(std::iter::repeat(CommitTime::default()));
-            let timed: Vec<_> = records.into_iter().zip(times).collect();
-            for (record, time) in timed.into_iter().rev() {
+            let records = store.read_closed(&place.run, &place.branch, position(start)?..position(end)?)?;
+            for record in records.into_iter().rev() {
                 if !seen.insert(record.hash()) {
                     self.ends[line] = 0;
                     break;
                 }
                 let at = Cursor(record.header().sequence.number(), line);
-                found.push(Found { at, record, time });
+                found.push(Found { at, record });
             }
         }
         found.sort_by_key(|found| (Reverse(found.at.0), found.at.1));
         Ok(Some(found))
+    }
+
+    fn time(&mut self, Cursor(number, line): Cursor) -> Result<CommitTime, CommandError> {
+        self.times[line].of(self.look.store, &self.lines[line], number)
     }
 
     /// Describes a record.
@@ -431,7 +435,8 @@ impl Page {
             }
             let is_wanted = !filter.is_any() || filter.admits(&record, &body, origins)?;
             if is_wanted {
-                turns.push((at, history.turn(at, (&record, found.time), false)?));
+                let time = history.time(at)?;
+                turns.push((at, history.turn(at, (&record, time), false)?));
             }
         }
         for (cursor, turn) in turns.into_iter().rev() {
@@ -458,7 +463,8 @@ impl Page {
             if filter.is_any() && !filter.admits(&record, &body, &mut history.origins[at.1])? {
                 continue;
             }
-            let turn = history.turn(at, (&record, found.time), true)?;
+            let time = history.time(at)?;
+            let turn = history.turn(at, (&record, time), true)?;
             self.bytes += turn.whole.as_ref().map_or(0, |whole| as_json(whole).to_string().len());
             self.turns.push(turn);
             self.left -= 1;
@@ -572,6 +578,7 @@ impl FollowedBranch {
             heads: &[],
             origins: vec![Origins::of(self.place.source(look.store))],
             ends: Vec::new(),
+            times: Vec::new(),
             first: 0,
         };
         let Some(records) = records else { return Ok(None) };
@@ -584,9 +591,7 @@ impl FollowedBranch {
             }
             if !self.filter.is_any() || self.filter.admits(&record, &body, origins)? {
                 let at = Cursor(number, 0);
-                let range = record.header().sequence..next(record.header().sequence);
-                let time = look.store.times(&self.place.run, &self.place.branch, range)?;
-                let time = time.first().copied().unwrap_or_default();
+                let time = Times::between(number, number + 1).of(look.store, &self.place, number)?;
                 turns.push(history.turn(at, (&record, time), request.is_whole)?);
             }
         }

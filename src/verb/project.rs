@@ -41,6 +41,8 @@ pub(crate) struct Look<'a> {
     pub(crate) store: &'a dyn Store,
     journal: &'a Journal,
     stop: &'a AtomicBool,
+    /// Whether a person at a terminal sees how far a long search is.
+    is_watched: bool,
 }
 
 impl<'a> Project<'a> {
@@ -93,6 +95,7 @@ impl<'a> Project<'a> {
             store,
             journal: &self.journal,
             stop: &self.stop,
+            is_watched: self.stage.as_ref().is_some_and(|stage| stage.has_line()),
         })
     }
 }
@@ -255,6 +258,8 @@ impl<'a> Look<'a> {
             journal: self.journal,
             store: self.store,
             place,
+            stop: self.stop,
+            is_watched: self.is_watched,
         }
     }
 

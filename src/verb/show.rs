@@ -14,7 +14,6 @@ use duet_runtime::history::shadow::{Changes, Shadow};
 use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::model::moment::Moment;
 use duet_runtime::record::Body;
-use duet_runtime::run::replay::Snapshots;
 use duet_runtime::scheme::{Difference, Differences, SchemePrograms};
 use duet_runtime::state::event::Event;
 use preserves::IOValue;
@@ -163,18 +162,20 @@ pub(crate) fn memory_between(
     turns: Range<Option<Sequence>>,
     actor: ActorId,
 ) -> Result<Option<Differences>, CommandError> {
-    let source = place.source(store);
-    let pinned = compiled::pinned(store, place)?;
-    let run = source.restore(turns.start, pinned.programs, Snapshots::Use)?;
-    let remembered = run
-        .instance::<SchemePrograms>(actor)
-        .map(|instance| run.programs::<SchemePrograms>().remember(instance));
-    let run = run.rewind(&source, turns.end)?;
-    let instance = run.instance::<SchemePrograms>(actor);
-    Ok(instance.map(|instance| {
-        run.programs::<SchemePrograms>()
-            .differences(remembered.as_ref(), instance)
-    }))
+    let before = Place {
+        turn: turns.start,
+        ..place.clone()
+    };
+    let mut run = compiled::sight(store, &before)?;
+    let remembered = run.look(actor, |programs: &mut SchemePrograms, instance| {
+        programs.remember(instance)
+    })?;
+    if let Some(last) = turns.end {
+        run.repeat(last)?;
+    }
+    Ok(run.look(actor, |programs: &mut SchemePrograms, instance| {
+        programs.differences(remembered.as_ref(), instance)
+    })?)
 }
 
 impl Report {

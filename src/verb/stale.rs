@@ -6,7 +6,7 @@
 
 use duet_runtime::model::failure::Frame;
 use duet_runtime::model::identity::{ActorId, Callable, FiberId};
-use duet_runtime::run::Run;
+use duet_runtime::run::sight::Sight;
 use duet_runtime::scheme::{SchemePrograms, StaleClosures, StaleCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use super::frames;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
-use crate::owned_run;
+use crate::owned_run::compiled;
 use crate::render::SourceTexts;
 use crate::turn::line;
 
@@ -56,26 +56,32 @@ pub(crate) struct Report {
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let mut run = owned_run::restore(look.store, &place)?;
+    let mut run = compiled::sight(look.store, &place)?;
     let code = run.programs::<SchemePrograms>().stale_code();
     let actors = frames::parked_by_actor(&run).into_iter();
-    let found = actors.filter_map(|(actor, parked)| found_in(&mut run, &code, actor, parked));
-    let found = found.collect();
+    let found = actors.filter_map(|(actor, parked)| found_in(&mut run, &code, actor, parked).transpose());
+    let found = found.collect::<Result<_, _>>()?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     Ok(Report { found, texts })
 }
 
-fn found_in(run: &mut Run, code: &StaleCode, actor: ActorId, parked: Vec<(FiberId, Callable)>) -> Option<Found> {
+fn found_in(
+    run: &mut Sight<'_>,
+    code: &StaleCode,
+    actor: ActorId,
+    parked: Vec<(FiberId, Callable)>,
+) -> Result<Option<Found>, CommandError> {
     let name = line::actor_in(run.state(), actor);
-    let (programs, instance) = run.lend::<SchemePrograms>(actor)?;
-    let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
-        let frames = programs.stale_frames(code, instance, continuation);
-        frames.into_iter().map(move |frame| (fiber, frame)).collect::<Vec<_>>()
-    });
-    let frames: Vec<_> = frames.collect();
-    let closures = programs.stale_closures(code, instance);
-    let is_found = !frames.is_empty() || !closures.is_empty();
-    is_found.then_some(Found { name, frames, closures })
+    let found = run.look(actor, |programs: &mut SchemePrograms, instance| {
+        let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
+            let frames = programs.stale_frames(code, instance, continuation);
+            frames.into_iter().map(move |frame| (fiber, frame)).collect::<Vec<_>>()
+        });
+        let frames: Vec<_> = frames.collect();
+        let closures = programs.stale_closures(code, instance);
+        Found { name, frames, closures }
+    })?;
+    Ok(found.filter(|found| !found.frames.is_empty() || !found.closures.is_empty()))
 }
 
 /// The report as JSON: what each actor has of earlier texts.

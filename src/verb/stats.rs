@@ -43,7 +43,9 @@ pub(crate) struct Request {
 /// The counts.
 #[derive(Default)]
 struct Counts {
-    seen: BTreeSet<RecordHash>,
+    records: usize,
+    /// The records that were counted, if the run has several branches.
+    seen: Option<BTreeSet<RecordHash>>,
     blobs: BTreeSet<BlobHash>,
     record_bytes: usize,
     /// The parts of large records.
@@ -121,7 +123,10 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let look = project.look()?;
     let place = look.resolve(request.address.as_deref())?;
     let heads = look.store.heads(&place.run)?;
-    let mut counts = Counts::default();
+    let mut counts = Counts {
+        seen: (heads.len() > 1).then(BTreeSet::new),
+        ..Counts::default()
+    };
     for head in &heads {
         let place = Place {
             branch: head.branch.clone(),
@@ -140,7 +145,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 impl Report {
     /// The number of turns, without the beginning.
     fn turns(&self) -> usize {
-        self.counts.seen.len().saturating_sub(1)
+        self.counts.records.saturating_sub(1)
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -244,9 +249,10 @@ impl Counts {
         let mut failed: BTreeMap<RequestId, Sequence> = BTreeMap::new();
         for record in Records::newest_first(store, place) {
             let record = record?;
-            if !self.seen.insert(record.hash()) {
+            if self.seen.as_mut().is_some_and(|seen| !seen.insert(record.hash())) {
                 break;
             }
+            self.records += 1;
             self.record_bytes += record.as_bytes().len();
             self.snapshots += u64::from(record.header().snapshot.is_some());
             let part_bytes = self.part_bytes;
@@ -256,7 +262,7 @@ impl Counts {
                 self.turn_bytes += record.as_bytes().len() + part_bytes;
                 self.payload_bytes += payload_bytes(record.body_view());
                 self.inputs += u64::from(turn.cause == (Cause::Input {}));
-                self.failures += u64::from(turn::is_failed(&Body::Turn(turn.clone())));
+                self.failures += u64::from(turn::is_failed_turn(&turn));
                 self.fuel += turn.fuel;
                 for action in &turn.actions {
                     *self.actions.entry(action.name()).or_default() += 1;

@@ -25,11 +25,12 @@ use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::origins::Origins;
+use crate::owned_run::compiled;
 use crate::query::spelled_packed;
 use crate::saying::{Way, say};
+use crate::standing;
 use crate::turn::line;
 use crate::value_text::shown;
-use crate::{owned_run, standing};
 
 /// Lists the open waits of a run at a turn.
 ///
@@ -169,7 +170,7 @@ struct Open {
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let run = owned_run::restore(look.store, &place)?;
+    let run = compiled::sight(look.store, &place)?;
     let state = run.state();
     let mut waits = waits(state);
     let mut origins = Origins::of(place.source(look.store));

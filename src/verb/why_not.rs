@@ -15,7 +15,7 @@ use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
-use crate::owned_run;
+use crate::owned_run::compiled;
 use crate::query::Query;
 use crate::saying::{Way, say};
 use search::Search;
@@ -100,7 +100,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let query = Query::read(&request.pattern)?;
     let look = project.look()?;
     let place = look.resolve_turn(Some(&request.address))?;
-    let mut run = owned_run::restore(look.store, &place)?;
+    let mut run = compiled::sight(look.store, &place)?;
     let mut search = Search::of(&look, &place, &query);
     search.history()?;
     let is_there = search.is_there(&run);

@@ -24,7 +24,7 @@ use crate::error::CommandError;
 use crate::journal::{Journal, Place, first_branch};
 use crate::mail::{self, Replied};
 use crate::owned_run::serve::OwnerRequest;
-use crate::owned_run::{restore, secrets};
+use crate::owned_run::{compiled, restore, secrets};
 use crate::records::newest_turns;
 use crate::webhooks::{RequestName, read_reply};
 use crate::world_options::WorldOptions;
@@ -133,7 +133,7 @@ impl WebhookInboxes {
 
     /// Restores a run to see what it takes.
     fn look_again(&self, store: &dyn Store, place: &Place) -> Result<Known, Missing> {
-        let run = restore(store, place).map_err(|error| Missing::Unable(error.first_line()))?;
+        let run = compiled::sight(store, place).map_err(|error| Missing::Unable(error.first_line()))?;
         let mut calls = BTreeMap::new();
         for request in run.state().requests.values() {
             if let (Some(name), Question::Tool { payload, .. }) = (request.inbox_name(), &request.question) {

@@ -158,8 +158,8 @@ impl Course {
             run: &self.name,
             branch: &self.branch,
         };
-        let run = source.restore(Some(at), self.cast.replayed.clone(), Snapshots::Ignore)?;
-        let mut parts = parts(&run, &self.cast.replayed)?;
+        let mut run = source.restore(Some(at), self.cast.replayed.clone(), Snapshots::Ignore)?;
+        let mut parts = parts(&mut run)?;
         parts.remove(0);
         Ok(parts)
     }

@@ -130,15 +130,32 @@ const PORTIONS: usize = 32;
 /// # Errors
 /// [`RunError`].
 pub fn cover(index: &mut Index, source: &Source<'_>, at: Sequence) -> Result<Coverage, RunError> {
+    cover_while(index, source, at, &mut |_| ControlFlow::Continue(()))
+}
+
+/// Extends the index of a branch as [`cover`] does, and calls `watch` with each turn that is
+/// reached, about every thousand turns. If it says that nobody waits any more, the index keeps what
+/// was read, and the coverage ends before the turn.
+///
+/// # Errors
+/// [`RunError`].
+pub fn cover_while(
+    index: &mut Index,
+    source: &Source<'_>,
+    at: Sequence,
+    watch: &mut dyn FnMut(Sequence) -> ControlFlow<()>,
+) -> Result<Coverage, RunError> {
     let mut coverage = index.coverage(source.store, source.run, source.branch, at)?;
     if coverage.sequence() >= at {
         return Ok(coverage);
     }
     let mut shadow = Shadow::at(source, coverage.sequence())?;
-    while shadow.sequence() < at {
+    let mut is_wanted = true;
+    while is_wanted && shadow.sequence() < at {
         let mut portions = Vec::new();
-        while shadow.sequence() < at && portions.len() < PORTIONS {
+        while is_wanted && shadow.sequence() < at && portions.len() < PORTIONS {
             portions.push(portion(&mut shadow, source, at)?);
+            is_wanted = watch(shadow.sequence()).is_continue();
         }
         index.extend(&mut coverage, &portions)?;
     }

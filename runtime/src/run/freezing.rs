@@ -13,12 +13,19 @@ use duet_journal::{Blob, BlobHash, ClosedRecord, Need, PackedValue};
 use crate::model::codec::Codec;
 use crate::record::Genesis;
 use crate::run::Run;
-use crate::run::snapshot::{ActorImage, Code, Snapshot, Thawed, UnitName};
+use crate::run::snapshot::{ActorImage, Code, Snapshot, UnitName};
 use crate::run::source::Source;
+use crate::run::thawing::Thawed;
 use crate::turn::erased::AnyPrograms;
 use crate::turn::image::StoredUnit;
 
 impl Run {
+    /// Returns the versions that made the code with which the run goes on, the newest last; `None`
+    /// if this version makes the same code of the run's texts, or has replayed the run from them.
+    pub fn code_from(&self) -> Option<&[String]> {
+        self.code_from.as_deref()
+    }
+
     /// Takes a snapshot if the policy asks for one. Returns the hash of its root and the hashes of
     /// the chunks that no earlier record names; `None` also if an actor cannot be frozen at this
     /// point.
@@ -164,6 +171,7 @@ impl Thawed {
         let (run, branch) = (source.run.clone(), source.branch.clone());
         let mut run = Run::with_state(run, branch, duet_journal::Epoch(0), genesis, programs, self.state);
         run.instances = self.instances;
+        run.frozen = self.frozen;
         run.images = self.images;
         run.code_from = self.code_from;
         run.since_snapshot.root_bytes = self.root_bytes;

@@ -7,6 +7,8 @@ use std::any::Any;
 
 use crate::model::identity::ActorId;
 use crate::run::Run;
+use crate::run::error::RunError;
+use crate::run::frozen::Chunks;
 use crate::turn::erased::AnyInstance;
 use crate::turn::program::Programs;
 
@@ -41,11 +43,17 @@ impl Run {
         *programs.downcast().expect(OTHER_PROGRAMS)
     }
 
-    /// Returns an actor's instance, if it has one.
+    /// Returns an actor's instance, if it has one. In a run that was restored to go on, an actor
+    /// without texts of its own may be frozen still; [`look`](Self::look) and [`lend`](Self::lend)
+    /// find it nevertheless.
     ///
     /// # Panics
     /// As [`programs`](Self::programs).
     pub fn instance<P: Programs>(&self, actor: ActorId) -> Option<&P::Instance> {
+        debug_assert!(
+            !self.frozen.has(actor),
+            "an actor is thawed before somebody looks at it"
+        );
         self.instances.get(actor).map(AnyInstance::of)
     }
 
@@ -54,8 +62,40 @@ impl Run {
     /// # Panics
     /// As [`programs`](Self::programs).
     pub fn lend<P: Programs>(&mut self, actor: ActorId) -> Option<(&mut P, &mut P::Instance)> {
+        // The image was checked when the run was restored.
+        self.thaw_kept(actor).ok()?;
         let instance = self.instances.get_mut(actor)?.of_mut();
         let programs: &mut dyn Any = &mut *self.programs;
         Some((programs.downcast_mut().expect(OTHER_PROGRAMS), instance))
+    }
+
+    /// Asks a question about an actor's instance that changes nothing; `None` if the actor has no
+    /// instance. An actor that is frozen stays so.
+    ///
+    /// # Errors
+    /// [`RunError::Thaw`]; a run that was restored to go on has no such image.
+    ///
+    /// # Panics
+    /// As [`programs`](Self::programs).
+    pub fn look<P: Programs, T>(
+        &mut self,
+        actor: ActorId,
+        question: impl FnOnce(&mut P, &mut P::Instance) -> T,
+    ) -> Result<Option<T>, RunError> {
+        let read = self.glimpse(actor, Chunks::Kept)?;
+        Ok(self.answer(actor, read, question))
+    }
+
+    /// Answers a question about an actor's instance, which was `read` from its image or lives.
+    pub(super) fn answer<P: Programs, T>(
+        &mut self,
+        actor: ActorId,
+        mut read: Option<AnyInstance>,
+        question: impl FnOnce(&mut P, &mut P::Instance) -> T,
+    ) -> Option<T> {
+        let living = self.instances.get_mut(actor);
+        let instance = read.as_mut().or(living)?.of_mut();
+        let programs: &mut dyn Any = &mut *self.programs;
+        Some(question(programs.downcast_mut().expect(OTHER_PROGRAMS), instance))
     }
 }

@@ -13,9 +13,8 @@ use duet_journal::{ClosedRecord, PackedValue, Sequence};
 use crate::model::codec::Codec;
 use crate::run::Run;
 use crate::run::error::{RunError, SnapshotPart};
-use crate::run::replay::Snapshots;
-use crate::run::snapshot::{self, Thawed};
 use crate::run::source::{PORTION, Source};
+use crate::run::thawing::{self, Extent, Thawed};
 use crate::turn::erased::ErasedPrograms;
 use crate::turn::program::Programs;
 
@@ -32,7 +31,7 @@ impl Source<'_> {
     /// [`RunError::Thaw`] and [`RunError::Snapshot`] one that cannot be loaded.
     pub fn prove(&self, programs: impl Programs, mut apart: impl Programs) -> Result<u64, RunError> {
         let last = self.position(None)?;
-        let (mut run, _) = self.begin(Sequence::FIRST, Box::new(programs), Snapshots::Ignore)?;
+        let mut run = self.begin(Box::new(programs))?;
         self.prove_after(&mut run, last, &mut apart)
             .map_err(|error| self.with_versions(error, &run))
     }
@@ -44,7 +43,7 @@ impl Source<'_> {
             let end = last.number().min(from.number() + PORTION - 1) + 1;
             for record in self.read_closed(from, end)? {
                 let record = opener.join(record)?;
-                run.replay(&record)?;
+                run.replay(&record, self.store)?;
                 if record.header().snapshot.is_some() {
                     self.compare(run, &record, apart)?;
                     count += 1;
@@ -56,7 +55,7 @@ impl Source<'_> {
 
     /// Requires a record's snapshot to hold what a run at that record holds.
     fn compare(&self, run: &Run, record: &ClosedRecord, apart: &mut dyn ErasedPrograms) -> Result<(), RunError> {
-        let thawed = snapshot::thaw(self, record, &run.genesis, apart)?;
+        let thawed = thawing::thaw(self, record, &run.genesis, apart, Extent::Whole)?;
         if let Some(versions) = thawed.code_from {
             // Equal computations have other code here.
             return Err(RunError::OtherCode {
@@ -99,4 +98,4 @@ fn difference(run: &Run, thawed: &Thawed, apart: &dyn ErasedPrograms) -> Result<
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

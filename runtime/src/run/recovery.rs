@@ -7,16 +7,15 @@
 
 use std::collections::BTreeMap;
 
-use duet_journal::{Epoch, Store};
+use duet_journal::{Epoch, Sequence, Store};
 
 use crate::driver::{Effect, EffectKind, Input};
 use crate::model::identity::RequestId;
 use crate::run::error::RunError;
 use crate::run::inflight::{self, Lines, Memory, Recalled, Recovery, is_declared};
 use crate::run::input::{INTERRUPTED, answered, interrupted};
-use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
-use crate::run::source::{BranchClaim, HeldBranch, Source};
+use crate::run::source::{BranchClaim, HeldBranch, Source, genesis};
 use crate::run::{Run, Step};
 use crate::state::request::Question;
 use crate::turn::program::Programs;
@@ -57,7 +56,8 @@ impl Run {
     ) -> Result<Self, RunError> {
         let HeldBranch { run, branch, epoch } = held;
         let source = Source { store, run, branch };
-        let restored = source.restore(None, programs, Snapshots::Use)?;
+        let genesis = genesis(&source.record(Sequence::FIRST)?)?;
+        let restored = source.restore_begun(genesis, programs)?;
         restored.take_up(&source, epoch, policy, recovery)
     }
 

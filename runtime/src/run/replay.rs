@@ -7,7 +7,7 @@
 //! Read next: `snapshot.rs`.
 
 use duet_journal::store::Opener;
-use duet_journal::{ClosedRecord, Epoch, Sequence};
+use duet_journal::{ClosedRecord, Epoch, Sequence, Store};
 
 use crate::action::exit::MAIN;
 use crate::model::codec::Codec;
@@ -21,6 +21,7 @@ use crate::run::error::RunError;
 use crate::run::inflight;
 use crate::run::snapshot::{self};
 use crate::run::source::{Nearest, PORTION, Source, decode_closed_turn, genesis};
+use crate::run::thawing::{self, Extent};
 use crate::run::tip::Tip;
 use crate::state::event::{Batch, Cause, Event, Outbox};
 use crate::turn::erased::AnyPrograms;
@@ -33,6 +34,15 @@ pub enum Snapshots {
     Use,
     /// Start from the beginning.
     Ignore,
+}
+
+/// Where a replay begins.
+#[derive(Clone, Copy)]
+struct Beginning {
+    /// The last turn that it is to reach.
+    last: Sequence,
+    snapshots: Snapshots,
+    extent: Extent,
 }
 
 impl Source<'_> {
@@ -50,29 +60,46 @@ impl Source<'_> {
         programs: impl Programs,
         snapshots: Snapshots,
     ) -> Result<Run, RunError> {
-        self.restored(at, Box::new(programs), snapshots)
+        self.restored(at, Box::new(programs), snapshots, Extent::Whole)
     }
 
-    /// Replays the branch to its head from the newest snapshot, for a caller that has decoded the
-    /// run's first record.
+    /// Replays the branch to its head from the newest snapshot, to continue the run with
+    /// [`take_up`](Run::take_up), for a caller that has decoded the run's first record. Actors that
+    /// have not run since the snapshot may stay frozen until their next turn; their images are
+    /// checked.
     ///
     /// # Errors
     /// As [`restore`](Self::restore).
     pub fn restore_begun(&self, genesis: Genesis, programs: impl Programs) -> Result<Run, RunError> {
         let last = self.position(None)?;
-        let (run, after) = self.begin_with(genesis, last, Box::new(programs), Snapshots::Use)?;
-        self.repeated(run, after, last)
+        let beginning = Beginning {
+            last,
+            snapshots: Snapshots::Use,
+            extent: Extent::Needed,
+        };
+        let (run, after) = self.begin_with(genesis, Box::new(programs), beginning)?;
+        let mut run = self.repeated(run, after, last)?;
+        run.check_frozen(self.store)?;
+        Ok(run)
     }
 
-    /// As [`restore`](Self::restore), with the programs of another run.
+    /// As [`restore`](Self::restore), with the programs of another run, and with instances as far
+    /// as `extent` says.
     pub(crate) fn restored(
         &self,
         at: Option<Sequence>,
         programs: AnyPrograms,
         snapshots: Snapshots,
+        extent: Extent,
     ) -> Result<Run, RunError> {
         let last = self.position(at)?;
-        let (run, after) = self.begin(last, programs, snapshots)?;
+        let genesis = genesis(&self.record(Sequence::FIRST)?)?;
+        let beginning = Beginning {
+            last,
+            snapshots,
+            extent,
+        };
+        let (run, after) = self.begin_with(genesis, programs, beginning)?;
         self.repeated(run, after, last)
     }
 
@@ -87,7 +114,7 @@ impl Source<'_> {
     fn repeat_after(&self, run: &mut Run, after: Vec<ClosedRecord>, last: Sequence) -> Result<(), RunError> {
         let mut opener = Opener::new(self.store);
         for record in after {
-            run.replay(&opener.join(record)?)?;
+            run.replay(&opener.join(record)?, self.store)?;
         }
         self.repeat(run, last)
     }
@@ -116,7 +143,7 @@ impl Source<'_> {
         while from <= last {
             let end = last.number().min(from.number() + PORTION - 1) + 1;
             for record in self.read_closed(from, end)? {
-                run.replay(&opener.join(record)?)?;
+                run.replay(&opener.join(record)?, self.store)?;
             }
             from = run.next_sequence()?;
         }
@@ -142,7 +169,7 @@ impl Source<'_> {
     /// As [`restore`](Self::restore).
     pub fn ledger(&self, at: Option<Sequence>, programs: impl Programs) -> Result<Ledger, RunError> {
         let last = self.position(at)?;
-        let (mut run, _) = self.begin(last, Box::new(programs), Snapshots::Ignore)?;
+        let mut run = self.begin(Box::new(programs))?;
         run.ledger = Some(Box::new(Ledger::new(self.run.as_str())));
         self.repeat(&mut run, last)?;
         let later = inflight::later_answers(self, &run.state, last)?;
@@ -160,33 +187,39 @@ impl Source<'_> {
         Ok(ledger.map_or_else(|| Ledger::new(self.run.as_str()), |ledger| *ledger))
     }
 
-    /// Makes a run at the newest snapshot not after `last`, or right after the first record if
-    /// there is no snapshot or its code is not available. Also returns those of the next records
-    /// that were read already.
-    pub(super) fn begin(
-        &self,
-        last: Sequence,
-        programs: AnyPrograms,
-        snapshots: Snapshots,
-    ) -> Result<(Run, Vec<ClosedRecord>), RunError> {
+    /// Makes a run right after the first record.
+    pub(super) fn begin(&self, programs: AnyPrograms) -> Result<Run, RunError> {
         let genesis = genesis(&self.record(Sequence::FIRST)?)?;
-        self.begin_with(genesis, last, programs, snapshots)
+        let beginning = Beginning {
+            last: Sequence::FIRST,
+            snapshots: Snapshots::Ignore,
+            extent: Extent::Whole,
+        };
+        let begun = self.begin_with(genesis, programs, beginning);
+        begun.map(|(run, _)| run)
     }
 
+    /// Makes a run at the newest snapshot not after the last turn, or right after the first record
+    /// if there is no snapshot or its code is not available. Also returns those of the next records
+    /// that were read already.
     fn begin_with(
         &self,
         genesis: Genesis,
-        last: Sequence,
         mut programs: AnyPrograms,
-        snapshots: Snapshots,
+        beginning: Beginning,
     ) -> Result<(Run, Vec<ClosedRecord>), RunError> {
+        let Beginning {
+            last,
+            snapshots,
+            extent,
+        } = beginning;
         let nearest = match snapshots {
             Snapshots::Use => self.nearest_snapshot(last)?,
             Snapshots::Ignore => Nearest::default(),
         };
         let mut after = nearest.after;
         if let Some(record) = nearest.snapshot {
-            match snapshot::thaw(self, &record, &genesis, &mut *programs) {
+            match thawing::thaw(self, &record, &genesis, &mut *programs, extent) {
                 Ok(thawed) => return Ok((thawed.into_run(self, &record, genesis, programs), after)),
                 // A snapshot depends on compiled code. Turns from the beginning depend only on the
                 // source text, and each is compared with its record.
@@ -204,9 +237,10 @@ impl Source<'_> {
 }
 
 impl Run {
-    /// Repeats the turn that a record describes and requires the same result.
-    pub(super) fn replay(&mut self, record: &ClosedRecord) -> Result<(), RunError> {
+    /// Repeats the turn that a record in a store describes and requires the same result.
+    pub(super) fn replay(&mut self, record: &ClosedRecord, store: &dyn Store) -> Result<(), RunError> {
         let batch = self.recorded_batch(record)?;
+        self.thaw_from(store, &batch)?;
         let actor = batch.to;
         self.write_on(&record.header().branch);
         self.take_turn(batch, Some(record))?;

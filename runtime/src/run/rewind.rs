@@ -14,6 +14,7 @@ use crate::run::inflight::Recovery;
 use crate::run::replay::Snapshots;
 use crate::run::snapshot::{Images, SnapshotPolicy};
 use crate::run::source::Source;
+use crate::run::thawing::Extent;
 
 impl Run {
     /// Counts a turn that used this much fuel, and makes a checkpoint if one is due.
@@ -51,7 +52,7 @@ impl Run {
             .newest_on(last, |tip| Ok(source.name(tip.sequence)? == tip.hash))?
             .filter(|_| is_stored && *source.run == self.run);
         if !near.is_some_and(|number| self.restore_savepoint(number)) {
-            return source.restored(Some(last), self.programs, Snapshots::Use);
+            return source.restored(Some(last), self.programs, Snapshots::Use, Extent::Whole);
         }
         self.branch = source.branch.clone();
         source.repeat(&mut self, last)?;
@@ -88,7 +89,12 @@ impl Run {
             return false;
         };
         self.since_snapshot = since;
-        self.images = Images::default();
+        // A frozen actor has not run since the snapshot from which the run was restored, which is
+        // older than every checkpoint.
+        self.images = Images {
+            current: self.frozen.images().clone(),
+            ..Images::default()
+        };
         self.head = Some(tip);
         self.durable = Some(tip.hash);
         self.held_effects.clear();

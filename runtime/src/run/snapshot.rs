@@ -7,26 +7,20 @@
 //! INVARIANT: a run restored from a snapshot and one that has never stopped go on alike, turn for
 //! turn; only which of their records have snapshots may differ. It does not know what is in an
 //! image.
-//! Read next: `freezing.rs`.
+//! Read next: `freezing.rs`, `thawing.rs`.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use duet_journal::{BlobHash, ClosedRecord, Sequence, StoreError, parts};
+use duet_journal::{BlobHash, ClosedRecord, Sequence, parts};
 use preserves::IOValue;
 
-use crate::action::exit::MAIN;
 use crate::codec_struct;
-use crate::model::codec::{Codec, DecodeError};
+use crate::model::codec::Codec;
 use crate::model::identity::ActorId;
-use crate::model::limits::Limits;
-use crate::record::Genesis;
 use crate::run::error::RunError;
-use crate::run::instances::Instances;
 use crate::run::source::Source;
 use crate::state::RunState;
-use crate::turn::erased::{AnyInstance, ErasedPrograms};
-use crate::turn::image::{Stored, StoredUnits, ThawError};
+use crate::turn::image::StoredUnits;
 
 /// When snapshots are taken; has no influence on what a run does.
 ///
@@ -273,174 +267,10 @@ impl Images {
     }
 }
 
-/// What a snapshot describes.
-pub(crate) struct Thawed {
-    pub(super) state: RunState,
-    pub(super) instances: Instances<AnyInstance>,
-    pub(super) images: Images,
-    /// The length of the snapshot's root.
-    pub(super) root_bytes: u64,
-    /// The versions that made the code of the instances, if this one makes other code of the same
-    /// texts.
-    pub(super) code_from: Option<Vec<String>>,
-}
-
-/// Reads what a record's snapshot describes.
-///
-/// # Errors
-/// [`RunError::Snapshot`], [`RunError::Thaw`], [`RunError::Store`].
-pub(crate) fn thaw(
-    source: &Source<'_>,
-    record: &ClosedRecord,
-    genesis: &Genesis,
-    programs: &mut dyn ErasedPrograms,
-) -> Result<Thawed, RunError> {
-    let sequence = record.header().sequence;
-    let Some(root) = record.header().snapshot else {
-        return Err(RunError::NoTurn {
-            branch: source.branch.clone(),
-            sequence,
-        });
-    };
-    let added: Vec<BlobHash> = record.blobs().collect();
-    source.store.read_blobs_ahead(&added)?;
-    let (Snapshot { state, actors, code }, root_bytes) = decode(source, &root, sequence)?;
-    let list = code;
-    let chunks = actors.iter().flat_map(|stored| &stored.chunks);
-    let needed: Vec<BlobHash> = chunks.chain([&list]).copied().collect();
-    source.store.read_blobs_ahead(&needed)?;
-    let code = code_of(source, &list, sequence)?;
-    let followed = programs.follow(&state.patches);
-    followed.map_err(|failure| RunError::Thaw {
-        sequence,
-        source: ThawError::damaged(failure.to_string()),
-    })?;
-    let mut thawing = Thawing {
-        source,
-        genesis,
-        programs,
-        state: &state,
-        sequence,
-        instances: Instances::default(),
-    };
-    // A stored unit may have places in a text that only another actor has, so all instances are
-    // tried before any unit is loaded.
-    let mut late = Vec::new();
-    for stored in &actors {
-        match thawing.thaw(stored) {
-            Err(RunError::Thaw { source, .. }) if source.is_code_missing => late.push(stored),
-            thawed => thawed?,
-        }
-    }
-    let units: StoredUnits = code.units.iter().map(|name| (name.unit, name.blob)).collect();
-    if !late.is_empty() {
-        thawing.load_units(&units)?;
-    }
-    late.iter().try_for_each(|stored| thawing.thaw(stored))?;
-    let (instances, has_late) = (thawing.instances, !late.is_empty());
-    let images = Images {
-        current: actors.into_iter().map(|stored| (stored.actor, stored)).collect(),
-        unnamed: Vec::new(),
-        code: (code.versions.last() == Some(&programs.version())).then_some(list),
-        units,
-        versions: code.versions.clone(),
-    };
-    Ok(Thawed {
-        state,
-        instances,
-        images,
-        root_bytes,
-        code_from: has_late.then_some(code.versions),
-    })
-}
-
-/// A snapshot whose instances are being made.
-struct Thawing<'a> {
-    source: &'a Source<'a>,
-    genesis: &'a Genesis,
-    programs: &'a mut dyn ErasedPrograms,
-    state: &'a RunState,
-    sequence: Sequence,
-    instances: Instances<AnyInstance>,
-}
-
-impl Thawing<'_> {
-    /// Makes an actor's instance.
-    fn thaw(&mut self, stored: &ActorImage) -> Result<(), RunError> {
-        let sequence = self.sequence;
-        let absent = DecodeError::Inconsistent {
-            what: "every body has an actor",
-        };
-        let actor = self.state.actor(stored.actor).ok_or(RunError::Snapshot {
-            sequence,
-            source: absent,
-        })?;
-        let program = actor.program_in(&self.genesis.program);
-        let limits = self.genesis.limits.of_actor(actor.heap_bytes_max);
-        let body = thaw_body(self.source, self.programs, &program, &limits, stored)?;
-        let mut body = body.map_err(|source| RunError::Thaw { sequence, source })?;
-        if stored.actor != MAIN {
-            self.programs.compact(&mut body);
-        }
-        self.instances.insert(stored.actor, body);
-        Ok(())
-    }
-
-    /// Loads the stored units that are missing. Of texts that no blob has, such as those of
-    /// evaluations that came to nothing, a unit loses only its places.
-    fn load_units(&mut self, units: &StoredUnits) -> Result<(), StoreError> {
-        let failed = RefCell::new(None);
-        self.programs.load_units(units, &fetching(self.source, &failed));
-        match failed.take() {
-            None | Some(StoreError::NoSuchBlob { .. }) => Ok(()),
-            Some(error) => Err(error),
-        }
-    }
-}
-
-fn thaw_body(
-    source: &Source<'_>,
-    programs: &mut dyn ErasedPrograms,
-    program: &IOValue,
-    limits: &Limits,
-    stored: &ActorImage,
-) -> Result<Result<AnyInstance, ThawError>, StoreError> {
-    let failed = RefCell::new(None);
-    let fetch = fetching(source, &failed);
-    let image = Stored {
-        root: &stored.root,
-        chunk_names: &stored.chunks,
-        fetch: &fetch,
-    };
-    let body = programs.thaw(program, limits, image);
-    match failed.take() {
-        Some(error) => Err(error),
-        None => Ok(body),
-    }
-}
-
-/// Reads blobs, and keeps the error of one that cannot be read.
-fn fetching<'a>(
-    source: &'a Source<'_>,
-    failed: &'a RefCell<Option<StoreError>>,
-) -> impl Fn(&BlobHash) -> Option<Vec<u8>> + 'a {
-    move |name| match source.store.blob(name) {
-        Ok(bytes) => Some(bytes),
-        Err(error) => {
-            // A failure of the store counts more than a blob that is not there.
-            let before = failed
-                .take()
-                .filter(|before| !matches!(before, StoreError::NoSuchBlob { .. }));
-            failed.replace(Some(before.unwrap_or(error)));
-            None
-        }
-    }
-}
-
 /// Returns the versions that have made code for the newest snapshot of a branch, the newest last.
 ///
 /// # Errors
-/// As [`thaw`].
+/// [`RunError::Snapshot`], [`RunError::Store`].
 pub(crate) fn versions(source: &Source<'_>) -> Result<Vec<String>, RunError> {
     let nearest = source.nearest_snapshot(source.position(None)?)?;
     let Some(record) = nearest.snapshot else {
@@ -454,7 +284,7 @@ pub(crate) fn versions(source: &Source<'_>) -> Result<Vec<String>, RunError> {
 }
 
 /// Reads which code a snapshot needs.
-fn code_of(source: &Source<'_>, code: &BlobHash, sequence: Sequence) -> Result<Code, RunError> {
+pub(super) fn code_of(source: &Source<'_>, code: &BlobHash, sequence: Sequence) -> Result<Code, RunError> {
     let value = duet_journal::packed::read_value(&source.store.blob(code)?)?;
     Code::decode(&value).map_err(|source| RunError::Snapshot { sequence, source })
 }
@@ -473,7 +303,7 @@ pub(crate) fn state_of(source: &Source<'_>, record: &ClosedRecord) -> Result<Run
 }
 
 /// Reads the root of a snapshot, and how many bytes it has.
-fn decode(source: &Source<'_>, root: &BlobHash, sequence: Sequence) -> Result<(Snapshot, u64), RunError> {
+pub(super) fn decode(source: &Source<'_>, root: &BlobHash, sequence: Sequence) -> Result<(Snapshot, u64), RunError> {
     let fetch = |name: &BlobHash| source.store.blob(name);
     let bytes = parts::whole(fetch(root)?, &mut parts::fetching(fetch))?;
     let value = duet_journal::packed::read_value(&bytes)?;

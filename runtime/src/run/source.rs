@@ -16,6 +16,7 @@ use crate::record::{Body, Genesis, TurnRecord};
 use crate::run::error::RunError;
 
 /// The place from which to open a run.
+#[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// The store that has it.
     pub store: &'a dyn Store,

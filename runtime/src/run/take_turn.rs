@@ -57,7 +57,7 @@ impl Run {
             None => Aim::Take,
             Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
         };
-        self.follow_texts()?;
+        self.prepare(&batch)?;
         let mut activation = self.before_turn(batch);
         let is_told = matches!(aim, Aim::Fail(_));
         let attempt = self.run_instance(&mut activation, aim);
@@ -105,10 +105,12 @@ impl Run {
         Ok(())
     }
 
-    /// Makes the programs those of the texts that the state has.
-    fn follow_texts(&mut self) -> Result<(), RunError> {
+    /// Makes the programs those of the texts that the state has, and thaws the actors that the turn
+    /// needs.
+    fn prepare(&mut self, batch: &Batch) -> Result<(), RunError> {
         let followed = self.programs.follow(&self.state.patches);
-        followed.map_err(|failure| RunError::Patch(Box::new(failure)))
+        followed.map_err(|failure| RunError::Patch(Box::new(failure)))?;
+        self.thaw_for(batch)
     }
 
     /// Gives the instances of all other actors the code of a changed text that the turn took on.
@@ -146,6 +148,7 @@ impl Run {
         let (slot, is_new) = match self.instances.slot_mut(actor) {
             Some(slot) => (slot, false),
             None => {
+                debug_assert!(!self.frozen.has(actor), "an actor is thawed before its turn");
                 let Some(found) = activation.acting() else {
                     return activation.drop_all();
                 };
@@ -409,7 +412,7 @@ impl Run {
     /// [`RunError::Divergence`] if the record is not that of the next turn.
     pub fn place_of(mut self, record: &ClosedRecord, action: usize) -> Result<Option<Origin>, RunError> {
         let batch = self.recorded_batch(record)?;
-        self.follow_texts()?;
+        self.prepare(&batch)?;
         let mut activation = self.before_turn(batch);
         Ok(self.place(&mut activation, action))
     }
@@ -421,7 +424,7 @@ impl Run {
     /// [`RunError::Divergence`] if the record is not that of the next turn.
     pub fn take_again(&mut self, record: &ClosedRecord) -> Result<(), RunError> {
         let batch = self.recorded_batch(record)?;
-        self.follow_texts()?;
+        self.prepare(&batch)?;
         let mut activation = self.before_turn(batch);
         // Its result is known already, a failure included.
         let _ = self.run_instance(&mut activation, Aim::Repeat);

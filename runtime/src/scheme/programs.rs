@@ -506,6 +506,10 @@ impl Programs for SchemePrograms {
         self.units_besides(known)
     }
 
+    fn has_units(&self, stored: &StoredUnits) -> bool {
+        stored.keys().all(|unit| self.code.find_unit(&unit.0).is_some())
+    }
+
     fn load_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {
         self.load_stored_units(stored, fetch);
     }

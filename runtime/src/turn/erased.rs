@@ -72,6 +72,7 @@ pub(crate) trait ErasedPrograms: Any {
     fn freeze(&mut self, instance: &mut AnyInstance) -> Result<Image, FreezeError>;
     fn version(&self) -> String;
     fn store_units(&self, known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError>;
+    fn has_units(&self, stored: &StoredUnits) -> bool;
     fn load_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>);
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<AnyInstance, ThawError>;
 }
@@ -171,6 +172,10 @@ impl<P: Programs> ErasedPrograms for P {
 
     fn store_units(&self, known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError> {
         Programs::store_units(self, known)
+    }
+
+    fn has_units(&self, stored: &StoredUnits) -> bool {
+        Programs::has_units(self, stored)
     }
 
     fn load_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {

@@ -183,6 +183,12 @@ pub trait Programs: 'static {
         Ok(Vec::new())
     }
 
+    /// Returns whether all of these units are loaded, so that no image that refers to them alone
+    /// lacks code.
+    fn has_units(&self, _stored: &StoredUnits) -> bool {
+        true
+    }
+
     /// Loads stored units that are not loaded yet; one that cannot be loaded is left out.
     fn load_units(&mut self, _stored: &StoredUnits, _fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {}
 
@@ -292,6 +298,10 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
 
     fn store_units(&self, known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError> {
         self.borrow().store_units(known)
+    }
+
+    fn has_units(&self, stored: &StoredUnits) -> bool {
+        self.borrow().has_units(stored)
     }
 
     fn load_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {

@@ -8,14 +8,15 @@
 use duet_journal::Sequence;
 use duet_runtime::driver::{EffectKind, Input, Stream};
 use duet_runtime::record::{Body, Outcome};
-use duet_runtime::run::{Run, Step};
+use duet_runtime::run::Step;
 use duet_runtime::scheme::SchemePrograms;
 
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::owned_run::{self, compiled};
 use crate::render::message_of;
+use crate::turn;
 use crate::verb::project::Look;
-use crate::{owned_run, turn};
 
 /// The maximum number of turns of an expression.
 const TURNS_MAX: usize = 1_000;
@@ -115,23 +116,27 @@ impl Values<'_> {
     /// The last turn at which the run was not over.
     fn last(&self) -> Result<u64, CommandError> {
         let mut last = self.place.at().number();
-        while last > 0 && self.restored(last)?.state().exit.is_some() {
+        while last > 0
+            && compiled::sight(self.look.store, &self.place_of(last)?)?
+                .state()
+                .exit
+                .is_some()
+        {
             last -= 1;
         }
         Ok(last)
     }
 
-    fn restored(&self, number: u64) -> Result<Run, CommandError> {
-        let place = Place {
+    fn place_of(&self, number: u64) -> Result<Place, CommandError> {
+        Ok(Place {
             turn: Some(position(number)?),
             ..self.place.clone()
-        };
-        owned_run::restore(self.look.store, &place)
+        })
     }
 
     /// The value at a turn.
     pub(super) fn at(&self, number: u64) -> Result<Valued, CommandError> {
-        let mut run = self.restored(number)?;
+        let mut run = owned_run::restore(self.look.store, &self.place_of(number)?)?;
         if run.state().exit.is_some() {
             return Ok(Valued::Over);
         }

@@ -13,6 +13,7 @@ use duet_runtime::model::codec::Codec;
 use duet_runtime::model::value::Fact;
 use duet_runtime::record::{Body, TurnRecord};
 use duet_runtime::run::Run;
+use duet_runtime::run::sight::Sight;
 use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::state::actor::Condition;
 use duet_runtime::state::request::Question;
@@ -202,7 +203,7 @@ impl<'a> Search<'a> {
     }
 
     /// Where the text asserts such a fact, and what stands in those procedures.
-    pub(super) fn standing(&mut self, run: &mut Run) -> Result<(), CommandError> {
+    pub(super) fn standing(&mut self, run: &mut Sight<'_>) -> Result<(), CommandError> {
         let labels: Vec<String> = self.query.patterns().iter().filter_map(label).collect();
         let mut procedures = BTreeSet::new();
         let texts: Vec<_> = crate::render::SourceTexts::of(run.programs::<SchemePrograms>().expander())
@@ -220,8 +221,7 @@ impl<'a> Search<'a> {
             }
         }
         self.failed(run, &procedures);
-        self.stands(run, &procedures);
-        Ok(())
+        self.stands(run, &procedures)
     }
 
     /// The actors that failed and played a role with such a procedure's name.
@@ -243,7 +243,7 @@ impl<'a> Search<'a> {
     }
 
     /// The fibers that stand in such a procedure, with what they wait for.
-    fn stands(&mut self, run: &mut Run, procedures: &BTreeSet<String>) {
+    fn stands(&mut self, run: &mut Sight<'_>, procedures: &BTreeSet<String>) -> Result<(), CommandError> {
         let waits = waits(run.state());
         for waiting in &waits {
             let Some(parked) = run
@@ -254,12 +254,11 @@ impl<'a> Search<'a> {
             else {
                 continue;
             };
-            let Some((programs, instance)) = run.lend::<SchemePrograms>(waiting.actor) else {
-                continue;
-            };
-            let frames = programs.frames_of(instance, parked);
-            let within = frames.iter().find(|shown| procedures.contains(&shown.frame.procedure));
-            if let Some(within) = within {
+            let frames = run.look(waiting.actor, |programs: &mut SchemePrograms, instance| {
+                programs.frames_of(instance, parked)
+            })?;
+            let mut frames = frames.into_iter().flatten();
+            if let Some(within) = frames.find(|shown| procedures.contains(&shown.frame.procedure)) {
                 let words = format!(
                     "{} of {} stands in `{}` and waits for {}",
                     waiting.fiber,
@@ -270,6 +269,7 @@ impl<'a> Search<'a> {
                 self.add(Sort::Stands, None, words);
             }
         }
+        Ok(())
     }
 }
 

@@ -300,3 +300,31 @@ proptest! {
         prop_assert_eq!(terms_for(&exactly), terms_of(fact.view()));
     }
 }
+
+#[test]
+fn an_index_that_nobody_waits_for_keeps_what_was_read() {
+    let script = format!("main:\n    assert a <p one>\n{}    yield", "    yield\n".repeat(2_500));
+    let mut world = World::script(&script, &["*"], SnapshotPolicy::NEVER);
+    world.drive();
+    let (run, main) = (run_id(), branch("main"));
+    let source = Source {
+        store: &world.store,
+        run: &run,
+        branch: &main,
+    };
+    let head = world.run.head().expect("turns were taken").sequence;
+    let mut index = Index::in_memory().expect("an index");
+    let mut reached = Vec::new();
+    let stopped = cover_while(&mut index, &source, head, &mut |turn| {
+        reached.push(turn.number());
+        ControlFlow::Break(())
+    });
+    assert_eq!(stopped.expect("the records fit").sequence().number(), MARK_EVERY);
+    let whole = cover_while(&mut index, &source, head, &mut |turn| {
+        reached.push(turn.number());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(whole.expect("the records fit").sequence(), head);
+    assert_eq!(reached, [MARK_EVERY, 2 * MARK_EVERY, head.number()]);
+    assert_eq!(check(&index, &source).expect("the records fit"), None);
+}

@@ -56,7 +56,7 @@ fn prove(store: &dyn Store) -> Result<u64, RunError> {
 
 /// A store with the records of another up to its last snapshot, which becomes `root`; the blobs
 /// `others` are there too.
-fn forged(from: &MemoryStore, root: &Blob, others: &[Blob]) -> MemoryStore {
+pub(in crate::run) fn forged(from: &MemoryStore, root: &Blob, others: &[Blob]) -> MemoryStore {
     let mut records = records(from);
     let last = records.iter().rposition(|record| record.header().snapshot.is_some());
     records.truncate(last.expect("there are snapshots") + 1);
@@ -95,14 +95,14 @@ fn forged(from: &MemoryStore, root: &Blob, others: &[Blob]) -> MemoryStore {
     store
 }
 
-fn last_snapshot(store: &MemoryStore) -> Snapshot {
+pub(in crate::run) fn last_snapshot(store: &MemoryStore) -> Snapshot {
     let records = records(store);
     let root = records.iter().rev().find_map(|record| record.header().snapshot);
     let bytes = store.blob(&root.expect("there are snapshots")).expect("its blob");
     Snapshot::decode(&duet_journal::packed::read_value(&bytes).expect("packed")).expect("a snapshot")
 }
 
-fn packed(snapshot: &Snapshot) -> Blob {
+pub(in crate::run) fn packed(snapshot: &Snapshot) -> Blob {
     let packed = PackedValue::write(|out| snapshot.write(out)).expect("small");
     Blob::new(packed.into_bytes()).expect("small")
 }

@@ -130,7 +130,7 @@ fn a_snapshot_of_code_that_is_not_here_is_not_needed() {
     for turn in (0..=head).map(at) {
         let nearest = source.nearest_snapshot(turn).expect("the records are there").snapshot;
         if let Some(record) = nearest {
-            let thawed = crate::run::snapshot::thaw(&source, &record, &genesis, &mut Scripts(parse(&renamed)));
+            let thawed = thawing::thaw(&source, &record, &genesis, &mut Scripts(parse(&renamed)), Extent::Whole);
             useless += u64::from(thawed.is_err());
         }
         let states = [Snapshots::Use, Snapshots::Ignore].map(|snapshots| {
