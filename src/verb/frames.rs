@@ -168,7 +168,7 @@ fn parked(store: &dyn Store, place: &Place) -> Result<Report, CommandError> {
             let strand = origins.name(fiber, place.at())?;
             found.push(Computation {
                 actor,
-                name: line::strand(name_of(&run, actor), strand.as_deref()),
+                name: line::strand(line::actor_in(run.state(), actor), strand.as_deref()),
                 fiber: Some(fiber),
                 parked: Some(parked),
                 frames,

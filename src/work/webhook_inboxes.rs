@@ -24,7 +24,7 @@ use crate::error::CommandError;
 use crate::journal::{Journal, Place, first_branch};
 use crate::mail::{self, Replied};
 use crate::owned_run::serve::OwnerRequest;
-use crate::owned_run::{compiled, restore, secrets};
+use crate::owned_run::{compiled, secrets};
 use crate::records::newest_turns;
 use crate::webhooks::{RequestName, read_reply};
 use crate::world_options::WorldOptions;

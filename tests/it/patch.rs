@@ -389,7 +389,7 @@ fn code_left_behind_by_a_patch_makes_new_procedures_after_a_patch_of_something_e
         ("three/shop.sld", &dear),
     ]);
     desk.check("run one --name shop", 4, "");
-    let kept = report(&desk, "patch shop two")["frames"][0]["kept"].clone();
+    let kept = desk.report("patch shop two")["frames"][0]["kept"].clone();
     assert!(kept.is_string(), "{kept}");
     assert_eq!(desk.duet("patch shop three").code, 0);
     desk.check("answer shop x", 4, "(new 1 7)");
