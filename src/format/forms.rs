@@ -38,6 +38,7 @@ const BODIES: &[(&str, usize)] = &[
     ("match", 1),
     ("maybe-let*", 1),
     ("maybe-let*-values", 1),
+    ("migrate-records", 2),
     ("named-lambda", 1),
     ("on-assert", 1),
     ("on-message", 1),

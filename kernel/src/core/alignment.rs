@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::forms::{FormKind, TopForm};
 use super::{Core, CoreId, LambdaId, Unit, VariableId};
 use crate::datum::Name;
 
@@ -44,6 +45,10 @@ impl Alignment {
             pending: Vec::new(),
         };
         for (before, now) in matching.in_lists(&sides[0].tops, &sides[1].tops, false) {
+            // Whether a migration has been evaluated makes no difference.
+            if sides[0].migrations.contains(&before) {
+                continue;
+            }
             let number = |tops: &[CoreId], node: CoreId| tops.iter().position(|top| *top == node);
             if let (Some(before), Some(now)) = (number(&sides[0].tops, before), number(&sides[1].tops, now)) {
                 matching.alignment.tops.push((before, now));
@@ -82,16 +87,20 @@ impl Alignment {
 struct Side<'a> {
     unit: &'a Unit,
     tops: Vec<CoreId>,
+    /// Those of the top-level forms that are migrations.
+    migrations: BTreeSet<CoreId>,
     /// The hashes of the nodes that the body reaches.
     hashes: BTreeMap<CoreId, Hash>,
 }
 
 impl<'a> Side<'a> {
     fn of(unit: &'a Unit) -> Self {
-        let tops = unit.top_forms().into_iter().map(|form| form.node).collect();
+        let forms = unit.top_forms();
+        let is_migration = |form: &&TopForm| matches!(form.kind, FormKind::Migration(_));
         let mut side = Self {
             unit,
-            tops,
+            tops: forms.iter().map(|form| form.node).collect(),
+            migrations: forms.iter().filter(is_migration).map(|form| form.node).collect(),
             hashes: BTreeMap::new(),
         };
         // Parts come after the form to which they belong.

@@ -21,12 +21,11 @@ use duet_kernel::unit::{CompiledUnit, GlobalName};
 use super::apart::refused;
 use super::entity::PROGRAM;
 use super::given_values::GivenValues;
-use super::migration::{MigratedType, TypeMigration};
 use super::programs::SchemePrograms;
 use super::shared_definitions::SharedDefinitions;
 use super::source::Pinned;
 use super::template::LibraryTemplates;
-use super::version::{Change, ChangedUnit, NewText, Version};
+use super::version::{Change, ChangedUnit, MigratedType, NewText, TypeMigration, Version};
 use crate::model::failure::Failure;
 
 /// A unit of the new text with what the comparison needs of it.
@@ -196,7 +195,7 @@ impl SchemePrograms {
         let nodes = self.compare(&present, &new, change, wanted)?;
         for number in known..change.migrations.len() {
             let record_type = change.migrations[number].record_type.clone();
-            self.retire_readers(&unit.name, &record_type, change)?;
+            self.retire_readers(loaded, &record_type, change)?;
             let procedure = unit.with_forms(&[change.migrations[number].procedure]);
             change.migrations[number].unit = self.load_later(&procedure)?;
         }

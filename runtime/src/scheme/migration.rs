@@ -27,32 +27,8 @@ use super::actor::SchemeActor;
 use super::apart::{Call, full, refused};
 use super::convert;
 use super::programs::SchemePrograms;
-use super::version::Change;
+use super::version::{Change, MigratedType, TypeMigration};
 use crate::model::failure::Failure;
-
-/// A type whose definition has changed.
-pub(super) struct MigratedType {
-    /// The global that has the type.
-    pub(super) record_type: GlobalName,
-    /// The name of the type, for people.
-    pub(super) shown: String,
-}
-
-/// How the records of a type become those of its new definition.
-pub(super) struct TypeMigration {
-    /// The global that has the type.
-    pub(super) record_type: GlobalName,
-    /// The name of the type, for people.
-    pub(super) shown: String,
-    /// The names of the new fields.
-    pub(super) fields: Vec<String>,
-    /// The old fields that the procedure takes, by number.
-    pub(super) arguments: Vec<usize>,
-    /// The expression of the procedure in the new text.
-    pub(super) procedure: CoreId,
-    /// The unit whose value is the procedure.
-    pub(super) unit: usize,
-}
 
 impl TypeMigration {
     /// Compares what a new text says with the old definition.
@@ -253,15 +229,18 @@ impl SchemePrograms {
     }
 
     /// Makes the closures over procedures that know the old fields of a type, and that the new text
-    /// does not have, raise when they are called. To be called before the new version is the
-    /// present one.
+    /// does not have, raise when they are called. To be called while the version before is the
+    /// present one; `present` is the unit of the new text.
     pub(super) fn retire_readers(
         &mut self,
-        library: &Name,
+        present: usize,
         record_type: &GlobalName,
         change: &mut Change,
     ) -> Result<(), Failure> {
-        for (unit, number) in self.earlier_units(library) {
+        let mut earlier = self.earlier_units(&record_type.library);
+        // A text that comes back is one of the earlier ones.
+        earlier.retain(|(_, number)| *number != present);
+        for (unit, number) in earlier {
             let (_, procedures) = self.compiled_procedures(&unit)?;
             for procedure in procedures {
                 let block = self.code.block_number(number, procedure.block);

@@ -81,7 +81,7 @@ impl SchemePrograms {
         let segments = reachable_objects(&mut actor.instance, &self.code, &is_segment);
         let segments = segments.map_err(|error| refused(error.to_string()))?;
         let wanted = frame_inputs(&mut actor.instance.heap, &segments, plan);
-        // Evaluating moves objects: a vector has the inputs, then the segment and the value of each.
+        // Evaluating moves objects: a vector has the inputs, then segment and value of each.
         let mut words = Vec::new();
         for one in &wanted {
             words.extend(&one.values);

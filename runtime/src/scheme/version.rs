@@ -14,7 +14,6 @@ use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName};
 use duet_kernel::unit::GlobalName;
 
 use super::given_values::GivenValues;
-use super::migration::TypeMigration;
 use super::shared_definitions::SharedDefinitions;
 use super::source::Pinned;
 use super::template::LibraryTemplates;
@@ -95,6 +94,30 @@ pub(super) struct ChangedUnit {
     pub(super) values: Vec<(Name, CoreId)>,
     /// The unit that evaluates those of them that actors besides the main one have.
     pub(super) shared_values: Option<usize>,
+}
+
+/// A type whose definition has changed.
+pub(super) struct MigratedType {
+    /// The global that has the type.
+    pub(super) record_type: GlobalName,
+    /// The name of the type, for people.
+    pub(super) shown: String,
+}
+
+/// How the records of a type become those of its new definition.
+pub(super) struct TypeMigration {
+    /// The global that has the type.
+    pub(super) record_type: GlobalName,
+    /// The name of the type, for people.
+    pub(super) shown: String,
+    /// The names of the new fields.
+    pub(super) fields: Vec<String>,
+    /// The old fields that the procedure takes, by number.
+    pub(super) arguments: Vec<usize>,
+    /// The expression of the procedure in the new text.
+    pub(super) procedure: CoreId,
+    /// The unit whose value is the procedure.
+    pub(super) unit: usize,
 }
 
 /// What differs between two texts.

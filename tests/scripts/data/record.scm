@@ -32,3 +32,9 @@
 (string-split "a,b,,c" #\,)         ; => ("a" "b" "" "c")
 (import (only (srfi 1) last-pair))
 (last-pair '(1 2 . 3))              ; => (2 . 3)
+
+;; What becomes of old records says something only in the text of a patch.
+(define-record-type parcel (make-parcel item weight) parcel?
+  (item parcel-item) (weight parcel-weight))
+(migrate-records parcel (item) (make-parcel item 0))
+(parcel-weight (make-parcel 'tea 2))           ; => 2
