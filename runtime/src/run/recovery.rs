@@ -201,7 +201,7 @@ impl Run {
     ///
     /// # Errors
     /// [`RunError::Store`], [`RunError::Decode`]; then nothing was answered.
-    pub(crate) fn recall(&mut self, store: &dyn Store, effects: Vec<Effect>) -> Result<Vec<Effect>, RunError> {
+    pub fn recall(&mut self, store: &dyn Store, effects: Vec<Effect>) -> Result<Vec<Effect>, RunError> {
         let (name, branch) = (self.run.clone(), self.branch.clone());
         let source = Source {
             store,

@@ -78,7 +78,7 @@ impl Activation {
 
     /// Returns whether writing commits the turn of the running fiber, which then parks
     /// [`Until::Flushed`](crate::turn::task::Until::Flushed).
-    pub(crate) fn commits_on_write(&self) -> bool {
+    pub fn commits_on_write(&self) -> bool {
         self.current
             .is_some_and(|current| current.kind != (FiberKind::Handler {}))
     }

@@ -40,7 +40,7 @@ impl Activation {
     }
 
     /// Notes the place in the program from which the next actions come.
-    pub(crate) fn note_place(&mut self, place: Place) {
+    pub fn note_place(&mut self, place: Place) {
         if let Some(search) = &mut self.search {
             search.now.clone_from(&place.origin);
         }
