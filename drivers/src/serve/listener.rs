@@ -19,6 +19,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::arrival::Arrival;
 use super::gate::Gate;
@@ -124,6 +125,12 @@ impl From<io::Error> for ServerError {
     }
 }
 
+/// The maximum number of connections, more than a process has files.
+const CONNECTIONS_MAX: u32 = 1 << 20;
+
+/// How long a server that closes waits for its connections, and then for its threads.
+const FAREWELL: Duration = Duration::from_millis(300);
+
 /// The places of a server.
 #[derive(Clone)]
 struct Places {
@@ -131,6 +138,8 @@ struct Places {
     open: Arc<Semaphore>,
     pending: PendingClients,
     clients: Arc<Semaphore>,
+    /// Has all permits while nobody is connected.
+    connections: Arc<Semaphore>,
     rate_limits: RateLimits,
 }
 
@@ -154,7 +163,10 @@ impl Drop for Server {
             let _left = fs::remove_file(path);
         }
         if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_timeout(Duration::from_millis(300));
+            // Clients that were told why the server closes receive it.
+            let connections = &self.places.connections;
+            let _late = runtime.block_on(async { timeout(FAREWELL, connections.acquire_many(CONNECTIONS_MAX)).await });
+            runtime.shutdown_timeout(FAREWELL);
         }
     }
 }
@@ -176,6 +188,7 @@ impl Server {
                 open: Arc::new(Semaphore::new(0)),
                 pending: PendingClients::default(),
                 clients: Arc::new(Semaphore::new(CLIENTS_MAX)),
+                connections: Arc::new(Semaphore::new(CONNECTIONS_MAX as usize)),
                 rate_limits: RateLimits::default(),
             },
             next_name: Arc::default(),
@@ -311,6 +324,12 @@ impl Admit {
             clients: Arc::clone(&self.places.clients),
             rate_limits: self.places.rate_limits.clone(),
         };
-        tokio::spawn(serve(stream, arrival));
+        let Ok(permit) = Arc::clone(&self.places.connections).acquire_owned().await else {
+            return;
+        };
+        tokio::spawn(async move {
+            serve(stream, arrival).await;
+            drop(permit);
+        });
     }
 }
