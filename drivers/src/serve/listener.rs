@@ -163,7 +163,7 @@ impl Drop for Server {
             let _left = fs::remove_file(path);
         }
         if let Some(runtime) = self.runtime.take() {
-            // Clients that were told why the server closes receive it.
+            // Each client still receives the reason why the server closes.
             let connections = &self.places.connections;
             let _late = runtime.block_on(async { timeout(FAREWELL, connections.acquire_many(CONNECTIONS_MAX)).await });
             runtime.shutdown_timeout(FAREWELL);
