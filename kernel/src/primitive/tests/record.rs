@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
     ("%record?", "@record @point", "#f"),
     ("%record?", "5 @point", "#f"),
     ("%record?", "@instance point", "wrong-type 1: a record type"),
-    ("%migrate-records", "point (x y) car", "#<unspecified>"),
+    ("%migrate-records", "point (x y) car", "then point (x y) car"),
     ("%record-ref", "@instance @point 1", "2"),
     ("%record-ref", "@instance @point 2", "out-of-range 2"),
     ("%record-ref", "@instance @point a", "wrong-type 2: an exact integer"),
