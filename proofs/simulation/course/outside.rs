@@ -52,15 +52,16 @@ impl Course {
             if run.state().exit.is_some() || run.state().queue.iter().any(begins) {
                 continue;
             }
-            // Every evaluation imports the library, and fails as it does.
+            // Every evaluation imports the library, and fails as it does, unless the actor has
+            // needed the library before.
             let is_broken = run
                 .state()
                 .patches
                 .last()
                 .is_some_and(|patched| is_broken(&patched.text));
-            let expected = (!is_broken).then_some("42");
             let shown = observed(&mut run, &programs, text)?;
-            if is_sum && shown.as_deref() != expected {
+            let is_right = shown.as_deref() == Some("42") || is_broken && shown.is_none();
+            if is_sum && !is_right {
                 let what = format!("at turn {turn} the sum is {shown:?}");
                 return Err(Difference::Unreadable(what));
             }
