@@ -313,14 +313,8 @@ impl Moves {
             let held = self.held(live, window, site);
             for given in self.given.values() {
                 if let Given::Expression { number, names } = given {
-                    found.insert((
-                        *number,
-                        Computed {
-                            number: *number,
-                            inputs: inputs(&held, names),
-                        }
-                        .names(),
-                    ));
+                    let (number, inputs) = (*number, inputs(&held, names));
+                    found.insert((number, Computed { number, inputs }.names()));
                 }
             }
         }

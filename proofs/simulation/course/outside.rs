@@ -21,6 +21,9 @@ use super::super::edits::is_broken;
 use super::super::programs::Shared;
 use super::{Course, Difference, OWNER, Outcome, parts};
 
+/// The library of the simulated programs.
+const REPERTOIRE: &str = "(simulation repertoire)";
+
 /// The maximum number of turns of an expression.
 const TURNS_MAX: u64 = 40;
 
@@ -53,15 +56,17 @@ impl Course {
                 continue;
             }
             // Every evaluation imports the library, and fails as it does, unless the actor has
-            // needed the library before.
+            // evaluated it before the text that fails came.
             let is_broken = run
                 .state()
                 .patches
                 .last()
                 .is_some_and(|patched| is_broken(&patched.text));
+            let main = run.instance::<Shared>(MAIN);
+            let has_library = main.is_some_and(|main| programs.borrow().has_library(main, REPERTOIRE));
+            let expected = (has_library || !is_broken).then_some("42");
             let shown = observed(&mut run, &programs, text)?;
-            let is_right = shown.as_deref() == Some("42") || is_broken && shown.is_none();
-            if is_sum && !is_right {
+            if is_sum && shown.as_deref() != expected {
                 let what = format!("at turn {turn} the sum is {shown:?}");
                 return Err(Difference::Unreadable(what));
             }

@@ -37,6 +37,11 @@ pub(super) struct Call<'a> {
 }
 
 impl SchemePrograms {
+    /// Returns whether an actor has evaluated a library that defines something.
+    pub fn has_library(&self, actor: &SchemeActor, library: &str) -> bool {
+        actor.instance.has_library(&self.code, library)
+    }
+
     /// Calls a procedure of an instance.
     ///
     /// # Errors
@@ -116,7 +121,7 @@ impl SchemePrograms {
     ) -> Result<(), Failure> {
         for &unit in libraries {
             let name = self.code.units()[unit].name.clone();
-            if !actor.instance.has_library(&self.code, name.as_str()) {
+            if !self.has_library(actor, name.as_str()) {
                 self.evaluate_apart(actor, unit, &format!("the library {name}, which is new,"), fuel)?;
             }
         }

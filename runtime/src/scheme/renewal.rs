@@ -116,7 +116,7 @@ impl SchemePrograms {
     fn evaluate_new_libraries(&mut self, actor: &mut SchemeActor, fuel: &mut i64) -> Result<(), Failure> {
         let libraries = self.change.libraries.clone();
         let mut changed = self.change.units.iter();
-        let has_text = changed.any(|unit| actor.instance.has_library(&self.code, unit.name.as_str()));
+        let has_text = changed.any(|unit| self.has_library(actor, unit.name.as_str()));
         if !libraries.is_empty() && (has_text || actor.entity.is_none()) {
             self.evaluate_libraries(actor, &libraries, fuel)?;
         }
@@ -129,7 +129,7 @@ impl SchemePrograms {
             return Ok(());
         }
         let units = self.change.units.iter();
-        let own = units.filter(|unit| actor.instance.has_library(&self.code, unit.name.as_str()));
+        let own = units.filter(|unit| self.has_library(actor, unit.name.as_str()));
         let values: Vec<usize> = own.filter_map(|unit| unit.shared_values).collect();
         for unit in values {
             self.evaluate_apart(actor, unit, "a new definition", fuel)?;
