@@ -1,7 +1,8 @@
 //! A run at a turn, to look at: the heap of an actor is read when somebody asks for it.
 //!
-//! INVARIANT: an actor whose image is sound looks as it does in a run that was restored whole. A sight takes no turns besides those of its records, so it need not check the images that
-//! nobody looks at.
+//! INVARIANT: an actor whose image is sound looks as it does in a run that was restored whole.
+//! A sight takes no turns besides those of its records, so it checks only the images that somebody
+//! looks at.
 //! It does not continue a run; `recovery.rs` does.
 //! Read next: `frozen.rs`.
 
