@@ -21,6 +21,7 @@ pub mod description;
 mod descriptor;
 mod difference;
 mod entity;
+mod evaluated_libraries;
 mod evaluation;
 mod execution;
 mod frames;

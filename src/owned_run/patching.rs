@@ -100,15 +100,17 @@ impl OwnedRun {
     /// # Errors
     /// If it cannot take the place of the one that the run executes.
     pub(crate) fn preview(&mut self, text: &ChangedText, terminal: &Terminal) -> Result<Preview, CommandError> {
-        let mut patches = Arc::clone(&self.run.state().patches);
-        let turn = self.head().next().map_or(0, Sequence::number);
-        Arc::make_mut(&mut patches).push(Patched {
-            turn,
-            text: text.clone(),
-        });
         let manifest = self.main_manifest();
         // Images are read with the code that they belong to.
         self.run.thaw()?;
+        let turn = self.head().next().map_or(0, Sequence::number);
+        let libraries = self.run.evaluated_libraries();
+        let mut patches = Arc::clone(&self.run.state().patches);
+        Arc::make_mut(&mut patches).push(Patched {
+            turn,
+            text: text.clone(),
+            libraries,
+        });
         let tried = self.run.programs_mut::<SchemePrograms>().try_on(&patches, &manifest);
         let (listed, before) = tried.map_err(|failure| self.refusal(&failure, terminal))?;
         let frames = self.waiting_frames();

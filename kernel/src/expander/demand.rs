@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::body::Context;
 use super::builder::Builder;
 use super::unit::UnitExpander;
-use super::{Expander, Expansion, Libraries, Module};
+use super::{Expander, Expansion, LIMIT_TRANSFORMER_CALLS, Libraries, LibraryName, Module};
 use crate::core::Unit;
 use crate::datum::Name;
 use crate::diagnostic::Diagnostic;
@@ -61,6 +61,26 @@ impl Expander {
         // Forget a library with errors, so that the next import loads it again.
         let expansion = expansion.inspect_err(|_| drop(self.libraries.remove(name)))?;
         self.add_library_units(position, expansion);
+        Ok(self.library_units.get(name).cloned())
+    }
+
+    /// Expands a library, unless some text has needed it, and returns its unit; `None` if there is
+    /// nothing to evaluate.
+    ///
+    /// # Errors
+    /// Every error found in it and in the libraries it needs.
+    pub fn unit_of_library(
+        &mut self,
+        name: &Name,
+        libraries: &mut dyn Libraries,
+    ) -> Result<Option<Arc<Unit>>, Vec<Diagnostic>> {
+        let module = self.new_module(Name::from("(program)"), false);
+        self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
+        let mut unit = UnitExpander::new(self, libraries, module);
+        unit.require(&LibraryName::parse(name));
+        let (_, expansion) = unit.finish();
+        expansion?;
+        self.finish_library(name, libraries)?;
         Ok(self.library_units.get(name).cloned())
     }
 

@@ -20,13 +20,18 @@ pub struct Patch {
     pub changed: Vec<String>,
     /// The definitions that are new.
     pub added: Vec<String>,
+    /// The libraries that actors have evaluated and that the text before does not import.
+    pub libraries: Vec<String>,
 }
-codec_struct!(Patch "patch" { text, changed, added });
+codec_struct!(Patch "patch" { text, changed, added, libraries });
 
 impl Act for Patch {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        let (turn, text) = (draft.turn.number(), self.text.clone());
-        Arc::make_mut(&mut draft.state.patches).push(Patched { turn, text });
+        Arc::make_mut(&mut draft.state.patches).push(Patched {
+            turn: draft.turn.number(),
+            text: self.text.clone(),
+            libraries: self.libraries.clone(),
+        });
         Ok(())
     }
 

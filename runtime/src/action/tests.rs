@@ -165,7 +165,7 @@ fn every_kind_reads_back_and_says_what_it_does() {
         ),
         ("<detach-entity \"worker\" 2>", "detach-entity worker from facet 2"),
         (
-            "<patch <changed-text <program> [] [\"rate\"] []> [\"price\"] [\"offer\"]>",
+            "<patch <changed-text <program> [] [\"rate\"] []> [\"price\"] [\"offer\"] [\"(words)\"]>",
             "patch changes price; adds offer; evaluates rate",
         ),
         ("<restart 3 [5 4]>", "restart in facet 3, retracting 2 assertions"),

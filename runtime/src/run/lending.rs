@@ -4,6 +4,7 @@
 //! Nothing here takes a turn; `take_turn.rs` does. Read next: `../turn/erased.rs`.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 
 use crate::model::identity::ActorId;
 use crate::run::Run;
@@ -67,6 +68,19 @@ impl Run {
         let instance = self.instances.get_mut(actor)?.of_mut();
         let programs: &mut dyn Any = &mut *self.programs;
         Some((programs.downcast_mut().expect(OTHER_PROGRAMS), instance))
+    }
+
+    /// Names the libraries that some actor has evaluated and that the newest text does not import,
+    /// in alphabetical order. No actor may be frozen.
+    pub fn evaluated_libraries(&mut self) -> Vec<String> {
+        debug_assert!(self.frozen.images().is_empty(), "all actors are thawed before a patch");
+        let mut found = BTreeSet::new();
+        for actor in self.instances.actors().collect::<Vec<_>>() {
+            if let Some(instance) = self.instances.get_mut(actor) {
+                found.extend(self.programs.evaluated_libraries(instance));
+            }
+        }
+        found.into_iter().collect()
     }
 
     /// Asks a question about an actor's instance that changes nothing; `None` if the actor has no

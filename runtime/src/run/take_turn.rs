@@ -145,6 +145,9 @@ impl Run {
         if activation.is_restart() {
             self.set_aside(activation);
         }
+        if activation.turn.is_patch() {
+            activation.set_evaluated(self.evaluated_libraries());
+        }
         let (slot, is_new) = match self.instances.slot_mut(actor) {
             Some(slot) => (slot, false),
             None => {

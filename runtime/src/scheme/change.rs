@@ -28,6 +28,13 @@ use super::template::LibraryTemplates;
 use super::version::{Change, ChangedUnit, MigratedType, NewText, TypeMigration, Version};
 use crate::model::failure::Failure;
 
+/// Adds the units of libraries that have none yet.
+fn add_missing(units: &mut BTreeMap<Name, (Arc<Unit>, usize)>, others: &BTreeMap<Name, (Arc<Unit>, usize)>) {
+    for (name, known) in others {
+        units.entry(name.clone()).or_insert_with(|| known.clone());
+    }
+}
+
 /// A unit of the new text with what the comparison needs of it.
 struct NewUnit<'a> {
     unit: &'a Arc<Unit>,
@@ -40,13 +47,15 @@ struct NewUnit<'a> {
 impl SchemePrograms {
     /// Compares the units of a new text with those of the present version, loads them, and makes
     /// the next version of them.
-    pub(super) fn change_to(&mut self, text: NewText<'_>) -> Result<Version, Failure> {
+    pub(super) fn change_to(&mut self, mut text: NewText<'_>) -> Result<Version, Failure> {
+        let besides = self.units_besides_the_text(&mut text)?;
         let NewText {
             mut expander,
             units,
             libraries,
             patched,
             id,
+            ..
         } = text;
         let mut change = Change {
             id,
@@ -56,13 +65,17 @@ impl SchemePrograms {
         // Code of libraries that this text does not import may be in use, too.
         let is_absent = |block: usize| {
             let loaded = self.code.unit_at(self.code.block(block).start);
-            loaded.is_some_and(|loaded| units.iter().all(|unit| unit.name != loaded.name))
+            loaded.is_some_and(|loaded| units.iter().chain(&besides).all(|unit| unit.name != loaded.name))
         };
         let before = self.change.redirects.iter().filter(|(from, _)| is_absent(**from));
         change.redirects.extend(before.map(|(from, to)| (*from, *to)));
         let mut wanted: BTreeSet<String> = patched.text.run.iter().cloned().collect();
         let mut version_units = Vec::new();
-        let mut library_units = BTreeMap::new();
+        let mut compared_units = BTreeMap::new();
+        for unit in &besides {
+            let number = self.load_changed(unit, &mut change, &mut wanted)?;
+            compared_units.insert(unit.name.clone(), (Arc::clone(unit), number));
+        }
         for unit in units {
             let number = self.load_changed(unit, &mut change, &mut wanted)?;
             version_units.push(number);
@@ -70,25 +83,27 @@ impl SchemePrograms {
             if unit.name.as_str() != PROGRAM && !self.units.iter().any(is_known) {
                 change.libraries.push(number);
             }
-            library_units.insert(unit.name.clone(), (Arc::clone(unit), number));
+            compared_units.insert(unit.name.clone(), (Arc::clone(unit), number));
         }
         if let Some(name) = wanted.first() {
             let message = format!("nothing that differs in the new text is called {name}");
             return Err(refused(message));
         }
-        self.compile_given(&mut change, &library_units, &mut expander, libraries)?;
-        for (name, known) in &self.library_units {
-            library_units.entry(name.clone()).or_insert_with(|| known.clone());
-        }
+        self.compile_given(&mut change, &compared_units, &mut expander, libraries)?;
+        let loaded: Vec<usize> = compared_units.values().map(|(_, number)| *number).collect();
+        add_missing(&mut compared_units, &self.compared_units);
+        let mut library_units = compared_units.clone();
+        add_missing(&mut library_units, &self.library_units);
         let shared = self.load_shared(units, &mut change)?;
-        self.load_shared_values(&mut change, &library_units, shared.as_ref().map(|(shared, _)| shared))?;
-        self.keep_retired(&mut change, &version_units);
+        self.load_shared_values(&mut change, &compared_units, shared.as_ref().map(|(shared, _)| shared))?;
+        self.keep_retired(&mut change, &loaded);
         Ok(Version {
             expander,
             units: version_units,
             entity_units: BTreeMap::new(),
             sources: Pinned::default(),
             library_units,
+            compared_units,
             shared,
             templates: LibraryTemplates::default(),
             change,
@@ -156,7 +171,7 @@ impl SchemePrograms {
         wanted: &mut BTreeSet<String>,
     ) -> Result<usize, Failure> {
         let mut new = self.new_unit(unit)?;
-        let Some((present, number)) = self.library_units.get(&unit.name).cloned() else {
+        let Some((present, number)) = self.compared_units.get(&unit.name).cloned() else {
             return self.load_compiled(&new.compiled);
         };
         let is_same =
@@ -259,9 +274,9 @@ impl SchemePrograms {
                 }
             };
         for version in &self.versions.earlier {
-            add(version.library_units.get(name), &version.shared, &version.change);
+            add(version.compared_units.get(name), &version.shared, &version.change);
         }
-        add(self.library_units.get(name), &self.shared, &self.change);
+        add(self.compared_units.get(name), &self.shared, &self.change);
         found
     }
 
@@ -352,7 +367,7 @@ impl SchemePrograms {
     /// Whether the compiler makes something else of a procedure whose definition says the same.
     fn makes_another(&self, present: &Unit, new: &NewUnit<'_>, name: &Name) -> bool {
         let present_number = self
-            .library_units
+            .compared_units
             .get(&present.name)
             .map_or(new.loaded, |(_, number)| *number);
         let Ok((_, before)) = self.compiled_procedures(present) else {

@@ -101,6 +101,10 @@ fn originals<'text>(text: &'text str, name: &str) -> Vec<&'text str> {
 /// Finds the definition of a name and the `;;;>` lines above it. A line in a record type's
 /// definition may have them too; they describe all names of that line.
 fn in_library(path: &str, text: &str, name: &str) -> Option<Description> {
+    // Most texts do not have the name, and this is the fastest way to find out.
+    if !text.contains(name) {
+        return None;
+    }
     let lines: Vec<&str> = text.lines().collect();
     let defines = |line: &str| {
         let mut words = line.split([' ', '(', ')']).filter(|word| !word.is_empty());

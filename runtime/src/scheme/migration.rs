@@ -182,7 +182,7 @@ impl SchemePrograms {
 
     /// The blocks of earlier units that mention the global of a type.
     fn blocks_with_old_fields(&self, record_type: &GlobalName) -> BTreeSet<usize> {
-        let present: BTreeSet<usize> = self.library_units.values().map(|(_, number)| *number).collect();
+        let present: BTreeSet<usize> = self.compared_units.values().map(|(_, number)| *number).collect();
         let steps = self.change.steps.iter().map(|(_, number)| *number);
         let migrations = self.change.migrations.iter().map(|migration| migration.unit);
         let shared = self.shared.as_ref().map(|(_, number)| *number);

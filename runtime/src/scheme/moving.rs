@@ -192,7 +192,7 @@ impl SchemePrograms {
         let (start, name) = (loaded.start, loaded.name.clone());
         let is_changed = self.change.units.iter().any(|unit| unit.name == name);
         let number = self.code.units().iter().position(|unit| unit.start == start)?;
-        let (_, present) = self.library_units.get(&name)?;
+        let (_, present) = self.compared_units.get(&name)?;
         if !is_changed || number == *present {
             return None;
         }
@@ -214,7 +214,7 @@ impl SchemePrograms {
         // Units that were made of parts of a text have bodies of their own.
         let is_whole = |(_, known): &(_, usize)| *known == number;
         let mut earlier = self.versions.earlier.iter();
-        let is_body = earlier.any(|version| version.library_units.get(name).is_some_and(is_whole));
+        let is_body = earlier.any(|version| version.compared_units.get(name).is_some_and(is_whole));
         is_body.then(|| self.code.block_number(present, 0))
     }
 
@@ -222,7 +222,7 @@ impl SchemePrograms {
     fn moves_from(&self, name: &Name, number: usize) -> Option<Moves> {
         let mut earlier = self.earlier_units(name).into_iter();
         let old = earlier.find(|(_, known)| *known == number)?;
-        let new = self.library_units.get(name)?.clone();
+        let new = self.compared_units.get(name)?.clone();
         self.moves_between(old, new, &self.change)
     }
 

@@ -5,7 +5,7 @@
 //! It does not run fibers; `execution.rs` does.
 //! Read next: `execution.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -79,8 +79,11 @@ pub struct SchemePrograms {
     pub(super) has_written: bool,
     /// The sources that evaluated texts may import and include.
     pub(super) sources: Pinned,
-    /// The units of libraries, with their numbers, by name.
+    /// The units of libraries, with their numbers, by name: those of evaluated texts, too.
     pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
+    /// The units with which those of a changed text are compared, with their numbers, by name. The
+    /// texts determine them, whatever this process has evaluated.
+    pub(super) compared_units: BTreeMap<Name, (Arc<Unit>, usize)>,
     /// The definitions of the main program that its entities evaluate, with the number of their
     /// unit; `None` if the program has no roles.
     pub(super) shared: Option<(SharedDefinitions, usize)>,
@@ -221,6 +224,7 @@ impl SchemePrograms {
             failed: FailedFrames::default(),
             sources: Pinned::default(),
             library_units: BTreeMap::new(),
+            compared_units: BTreeMap::new(),
             shared: None,
             text_units: BTreeMap::new(),
             profile: None,
@@ -244,6 +248,7 @@ impl SchemePrograms {
                 Err(error) => return Err((error, programs.expander)),
             }
         }
+        programs.compared_units = programs.library_units.clone();
         match programs.share(&expansion.units) {
             Ok(()) => Ok((programs, expansion.warnings)),
             Err(error) => Err((error, programs.expander)),
@@ -336,6 +341,10 @@ impl Programs for SchemePrograms {
         self.go_to(patches)?;
         self.require_granted(manifest)?;
         Ok(self.change.patching())
+    }
+
+    fn evaluated_libraries(&mut self, actor: &mut SchemeActor) -> BTreeSet<String> {
+        self.libraries_besides_the_text(actor)
     }
 
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeActor, Failure> {

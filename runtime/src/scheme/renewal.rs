@@ -54,7 +54,7 @@ impl SchemePrograms {
         let Some(before) = self.versions.earlier.last() else {
             return Ok(());
         };
-        for library in self.library_units.keys() {
+        for library in self.compared_units.keys() {
             let known = before.expander.requirements(library);
             let needs = self.expander.requirements(library).iter();
             let mut missing = needs
@@ -144,9 +144,13 @@ impl SchemePrograms {
         step: usize,
         turn: &mut Activation,
     ) -> Result<(), Fault> {
-        let Some((_, unit)) = self.change.steps.get(step) else {
+        let Some((of, unit)) = self.change.steps.get(step) else {
             return Ok(());
         };
+        // Only actors besides the main one may have evaluated a library that no text imports.
+        if of.name.as_str() != PROGRAM && !self.has_library(actor, of.name.as_str()) {
+            return Ok(());
+        }
         let instance = &mut actor.instance;
         instance.link_apart(&self.code, *unit)?;
         let procedure = instance.unit_procedure(&self.code, *unit)?;

@@ -8,7 +8,7 @@
 
 pub(super) mod matching;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -58,6 +58,19 @@ pub(super) struct ProgramRecord {
     pub(super) sources: Vec<SourceRecord>,
 }
 codec_struct!(ProgramRecord "scheme" { name, text, arguments, default_imports, sources });
+
+impl ProgramRecord {
+    /// Names the libraries whose texts the program has.
+    pub(super) fn libraries(&self) -> BTreeSet<String> {
+        let wanted = self.sources.iter().map(|source| &source.wanted[..]);
+        wanted
+            .filter_map(|wanted| match wanted {
+                [library] => Some(library.clone()),
+                _ => None,
+            })
+            .collect()
+    }
+}
 
 /// A text that a program needs besides its own.
 #[derive(Clone, Debug, PartialEq)]

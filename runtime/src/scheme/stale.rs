@@ -46,8 +46,8 @@ impl SchemePrograms {
     pub fn stale_code(&self) -> StaleCode {
         let mut stale = Vec::new();
         for version in &self.versions.earlier {
-            for name in version.library_units.keys() {
-                let present = self.library_units.get(name).map(|(_, number)| *number);
+            for name in version.compared_units.keys() {
+                let present = self.compared_units.get(name).map(|(_, number)| *number);
                 for (unit, number) in self.earlier_units(name) {
                     let steps = self.change.steps.iter().any(|(_, step)| *step == number);
                     let shared = self.shared.as_ref().is_some_and(|(_, shared)| *shared == number);

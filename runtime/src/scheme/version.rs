@@ -4,7 +4,7 @@
 //! It does not make versions; `change.rs` does. It does not move between them; `versions.rs` does.
 //! Read next: `versions.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use duet_kernel::code::moves::Moves;
@@ -27,6 +27,7 @@ pub(super) struct Version {
     pub(super) entity_units: BTreeMap<Name, Vec<usize>>,
     pub(super) sources: Pinned,
     pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
+    pub(super) compared_units: BTreeMap<Name, (Arc<Unit>, usize)>,
     pub(super) shared: Option<(SharedDefinitions, usize)>,
     pub(super) templates: LibraryTemplates,
     pub(super) change: Change,
@@ -53,6 +54,10 @@ pub(super) struct NewText<'a> {
     pub(super) libraries: &'a mut dyn Libraries,
     /// The text, and the turn that brings it.
     pub(super) patched: &'a Patched,
+    /// The names of the libraries that the text before has, whether it imports them or not.
+    pub(super) libraries_before: BTreeSet<String>,
+    /// The names of those that it has itself.
+    pub(super) libraries_now: BTreeSet<String>,
     /// The number of its version.
     pub(super) id: u64,
 }

@@ -15,6 +15,7 @@ use duet_journal::BlobHash;
 use duet_kernel::datum::Name;
 use duet_kernel::expander::{Ahead, Expander, LibraryName, SourceText};
 use duet_kernel::transformer::TransformerMachine;
+use preserves::IOValue;
 
 use super::host;
 use super::programs::SchemePrograms;
@@ -67,7 +68,7 @@ impl SchemePrograms {
             self.go_back();
         }
         for (count, patched) in (1..).zip(patches.iter()).skip(common) {
-            match self.next_version(patched) {
+            match self.next_version(patches[..count - 1].last(), patched) {
                 Ok(version) => self.go_forward(version),
                 Err(failure) => {
                     self.versions.followed = Arc::new(patches[..count - 1].to_vec());
@@ -106,15 +107,21 @@ impl SchemePrograms {
         mem::swap(&mut self.entity_units, &mut version.entity_units);
         mem::swap(&mut self.sources, &mut version.sources);
         mem::swap(&mut self.library_units, &mut version.library_units);
+        mem::swap(&mut self.compared_units, &mut version.compared_units);
         mem::swap(&mut self.shared, &mut version.shared);
         mem::swap(&mut self.templates, &mut version.templates);
         mem::swap(&mut self.change, &mut version.change);
     }
 
-    /// Compiles a changed text, which is to take the place of the present one.
-    fn next_version(&mut self, patched: &Patched) -> Result<Version, Failure> {
-        let record = ProgramRecord::decode(&patched.text.program)
-            .map_err(|error| Failure::new("no-program", error.to_string()))?;
+    /// Compiles a changed text, which is to take the place of the present one: that of `before`, or
+    /// the first one.
+    fn next_version(&mut self, before: Option<&Patched>, patched: &Patched) -> Result<Version, Failure> {
+        let read = |program: &IOValue| {
+            ProgramRecord::decode(program).map_err(|error| Failure::new("no-program", error.to_string()))
+        };
+        let libraries_before = read(before.map_or(&self.program, |before| &before.text.program))?.libraries();
+        let record = read(&patched.text.program)?;
+        let libraries_now = record.libraries();
         let texts = self.texts_with(patched);
         let text_of = |name: &str, hash: &BlobHash| {
             let missing = || Failure::new("no-program", format!("the text of {name} is missing"));
@@ -147,6 +154,8 @@ impl SchemePrograms {
             units: &expansion.units,
             libraries: &mut matching,
             patched,
+            libraries_before,
+            libraries_now,
             id: self.versions.made,
         })?;
         version.sources = matching.into_sources();

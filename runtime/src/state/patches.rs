@@ -16,8 +16,10 @@ pub struct Patched {
     pub turn: u64,
     /// The text.
     pub text: ChangedText,
+    /// The libraries that actors had evaluated and that the text before does not import.
+    pub libraries: Vec<String>,
 }
-codec_struct!(Patched "patched-text" { turn, text });
+codec_struct!(Patched "patched-text" { turn, text, libraries });
 
 /// All changed texts of a run, the oldest first.
 pub type Patches = Arc<Vec<Patched>>;

@@ -81,6 +81,9 @@ pub struct Activation {
     limits_of_modules: Vec<ModuleLimit>,
     /// The search for the source position of an action.
     search: Option<Search>,
+    /// The libraries that actors have evaluated and that the text does not import; empty if the
+    /// turn takes on no changed text.
+    evaluated: Vec<String>,
     /// The places of the actions so far, if somebody keeps them.
     trace: Option<Trace>,
     /// Whether the turn is taken for the first time: then the heap and the person may stop it,
@@ -114,6 +117,7 @@ impl Activation {
             attempted_bytes: 0,
             limits_of_modules: Vec::new(),
             search: None,
+            evaluated: Vec::new(),
             trace: None,
             is_memory_counted: false,
         }
@@ -161,10 +165,12 @@ impl Activation {
             attempted_bytes,
             limits_of_modules,
             search,
+            evaluated,
             trace,
             is_memory_counted,
         } = self;
         limits_of_modules.clear();
+        evaluated.clear();
         draft.forget();
         turn.forget();
         jobs.clear();
@@ -184,6 +190,11 @@ impl Activation {
         self.sender = None;
         self.turn.events = Vec::new();
         self.turn.actions.shrink_to(KEPT_ACTIONS_MAX);
+    }
+
+    /// Takes the libraries that actors have evaluated, for the turn of a changed text.
+    pub(crate) fn set_evaluated(&mut self, libraries: Vec<String>) {
+        self.evaluated = libraries;
     }
 
     /// Makes the turn fail when its programs do little but collect garbage.

@@ -7,6 +7,7 @@
 //! Read next: `program.rs`.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use duet_journal::BlobHash;
@@ -52,6 +53,7 @@ pub(crate) trait ErasedPrograms: Any {
     fn renew(&mut self, instance: &mut AnyInstance) -> Result<(), Failure>;
     fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure>;
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<AnyInstance, Failure>;
+    fn evaluated_libraries(&mut self, instance: &mut AnyInstance) -> BTreeSet<String>;
     fn begin_turn(&mut self, instance: &mut AnyInstance);
     fn commit_turn(&mut self, instance: &mut AnyInstance);
     fn abort_turn(&mut self, instance: &mut AnyInstance);
@@ -92,6 +94,10 @@ impl<P: Programs> ErasedPrograms for P {
 
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<AnyInstance, Failure> {
         Ok(AnyInstance(Box::new(Programs::load(self, program, limits)?)))
+    }
+
+    fn evaluated_libraries(&mut self, instance: &mut AnyInstance) -> BTreeSet<String> {
+        Programs::evaluated_libraries(self, instance.of_mut())
     }
 
     fn begin_turn(&mut self, instance: &mut AnyInstance) {

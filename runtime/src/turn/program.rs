@@ -8,6 +8,7 @@
 //! Read next: `activation.rs`.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -76,6 +77,11 @@ pub trait Programs: 'static {
     /// [`Failure`] if it cannot take that one's place, or needs what the manifest does not grant.
     fn patch(&mut self, _patches: &Patches, _manifest: &Manifest) -> Result<Patching, Failure> {
         Err(Failure::new("no-program", "these programs have no texts"))
+    }
+
+    /// Names the libraries that an instance has evaluated and that the newest text does not import.
+    fn evaluated_libraries(&mut self, _instance: &mut Self::Instance) -> BTreeSet<String> {
+        BTreeSet::new()
     }
 
     /// Makes the instance that runs `program` when it receives [`Task::Boot`].
@@ -214,6 +220,10 @@ impl<P: Programs> Programs for Rc<RefCell<P>> {
 
     fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure> {
         self.borrow_mut().patch(patches, manifest)
+    }
+
+    fn evaluated_libraries(&mut self, instance: &mut Self::Instance) -> BTreeSet<String> {
+        self.borrow_mut().evaluated_libraries(instance)
     }
 
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<Self::Instance, Failure> {

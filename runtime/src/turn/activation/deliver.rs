@@ -4,6 +4,7 @@
 //! It runs only predicates; other fibers become jobs of `../activation.rs`.
 //! Read next: `operation.rs`.
 
+use std::mem;
 use std::sync::Arc;
 
 use duet_journal::packed::View;
@@ -102,11 +103,21 @@ impl Activation {
     /// Puts a changed text in the place of the one that the run executes, and evaluates what is new
     /// in it.
     fn patch(&mut self, runner: &mut dyn Runner, text: ChangedText) -> Result<bool, Failure> {
-        let (turn, patched) = (self.number(), text.clone());
+        let libraries = mem::take(&mut self.evaluated);
         let mut patches = Arc::clone(&self.draft.state.patches);
-        Arc::make_mut(&mut patches).push(Patched { turn, text: patched });
+        Arc::make_mut(&mut patches).push(Patched {
+            turn: self.number(),
+            text: text.clone(),
+            libraries: libraries.clone(),
+        });
         let Patching { changed, added, steps } = runner.patch(&patches, &self.manifest())?;
-        self.perform(Patch { text, changed, added }).map_err(failure)?;
+        let patch = Patch {
+            text,
+            changed,
+            added,
+            libraries,
+        };
+        self.perform(patch).map_err(failure)?;
         for step in (0..steps).rev() {
             self.begin(FiberKind::Handler {}, Task::Patch { step })?;
         }
