@@ -8,6 +8,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::iter;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The unit in which unsynced bytes survive.
@@ -87,39 +89,80 @@ pub(crate) fn disk<T>(with: impl FnOnce(&mut Disk) -> T) -> T {
 }
 
 impl Tracked {
-    fn apply(bytes: &mut Vec<u8>, change: &Change, is_kept: impl Fn(usize) -> bool) {
-        match change {
-            Change::Cut { length } if is_kept(0) => bytes.resize(*length, 0),
-            Change::Cut { .. } => {}
-            Change::Write { offset, bytes: written } => {
-                for (at, byte) in written.iter().enumerate().filter(|(at, _)| is_kept(offset + at)) {
-                    if bytes.len() <= offset + at {
-                        bytes.resize(offset + at + 1, 0);
-                    }
-                    bytes[offset + at] = *byte;
-                }
-            }
-        }
-    }
-
     /// The bytes that a power cut leaves.
     fn left_by(&self, loss: Loss) -> Vec<u8> {
         let mut bytes = self.synced.clone();
         for (number, change) in self.changes.iter().enumerate() {
             let is_last = number + 1 == self.changes.len();
-            Self::apply(&mut bytes, change, |at| match (loss, change) {
-                (Loss::Nothing, _) => true,
-                (Loss::Everything, _) => false,
-                (Loss::Torn(kept), Change::Write { offset, .. }) => !is_last || at < offset + kept,
-                (Loss::Torn(_), Change::Cut { .. }) => !is_last,
-                (Loss::Reordered(seed), _) => {
-                    let place = (number * 1_000_003 + at / SECTOR_BYTES) as u64;
-                    let mixed = (seed ^ place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                    (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40 & 1 == 1
+            match change {
+                Change::Cut { length } if loss.keeps_cut(number, is_last) => bytes.resize(*length, 0),
+                Change::Cut { .. } => {}
+                Change::Write { offset, bytes: written } => {
+                    for kept in loss.kept(number, is_last, *offset..*offset + written.len()) {
+                        put(&mut bytes, kept.start, &written[kept.start - offset..kept.end - offset]);
+                    }
                 }
-            });
+            }
         }
         bytes
+    }
+
+    /// Makes the changes durable.
+    fn sync(&mut self) {
+        for change in self.changes.drain(..) {
+            match change {
+                Change::Cut { length } => self.synced.resize(length, 0),
+                Change::Write { offset, bytes } => put(&mut self.synced, offset, &bytes),
+            }
+        }
+    }
+}
+
+/// Writes bytes at an offset of a file, which grows if it is shorter.
+fn put(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset + bytes.len();
+    if file.len() < end {
+        file.resize(end, 0);
+    }
+    file[offset..end].copy_from_slice(bytes);
+}
+
+impl Loss {
+    /// Whether a change of the file's length reaches the medium, given its number and whether it is
+    /// the last change.
+    fn keeps_cut(self, number: usize, is_last: bool) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Everything => false,
+            Self::Torn(_) => !is_last,
+            Self::Reordered(_) => self.keeps_sector(number, 0),
+        }
+    }
+
+    /// The parts of a write that reach the medium, as ranges of the file.
+    fn kept(self, number: usize, is_last: bool, written: Range<usize>) -> Vec<Range<usize>> {
+        let until = |end: usize| iter::once(written.start..end.min(written.end)).collect();
+        match self {
+            Self::Everything => Vec::new(),
+            Self::Torn(length) if is_last => until(written.start + length),
+            Self::Nothing | Self::Torn(_) => until(written.end),
+            Self::Reordered(_) => {
+                let sectors = written.start / SECTOR_BYTES..written.end.div_ceil(SECTOR_BYTES);
+                let kept = sectors.filter(|sector| self.keeps_sector(number, *sector));
+                kept.map(|sector| {
+                    let (start, end) = (sector * SECTOR_BYTES, (sector + 1) * SECTOR_BYTES);
+                    start.max(written.start)..end.min(written.end)
+                })
+                .collect()
+            }
+        }
+    }
+
+    /// Whether a sector of a change reaches the medium, if they reach it in no order.
+    fn keeps_sector(self, number: usize, sector: usize) -> bool {
+        let Self::Reordered(seed) = self else { return true };
+        let mixed = (seed ^ (number * 1_000_003 + sector) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40 & 1 == 1
     }
 }
 
@@ -193,8 +236,7 @@ impl Disk {
         match fault {
             None if is_lying => Answer::Done,
             None => {
-                file.synced = file.left_by(Loss::Nothing);
-                file.changes.clear();
+                file.sync();
                 Answer::Done
             }
             Some(Fault::Forgets) => {
