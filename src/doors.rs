@@ -114,7 +114,8 @@ pub(crate) fn require_silence(store: &dyn Store, run: &RunId, watch_ms: u64) -> 
     let seen = |store: &dyn Store| -> Result<Option<Owner>, CommandError> {
         Ok(store.claimed(run)?.and_then(|claim| claim.owner.parse().ok()))
     };
-    let Some(owner) = seen(store)?.filter(|owner| !owner.is_here() && !owner.is_alive(now_ms())) else {
+    let now = store.now_ms()?;
+    let Some(owner) = seen(store)?.filter(|owner| !owner.is_here() && !owner.is_alive(now)) else {
         return Ok(None);
     };
     let who = format!("process {} (`duet {}`) on another host", owner.process, owner.command);

@@ -17,9 +17,10 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
+use duet_drivers::clock::WorldClock;
 use duet_journal::beside::{beside, open_beside, text_beside};
 use duet_journal::store::sqlite::{LostCommits, SqliteStore};
-use duet_journal::{BranchName, Head, Owner, RunId, Sequence, Store, StoreError};
+use duet_journal::{BranchName, Head, Owner, RunId, Sequence, Store, StoreError, owner};
 use duet_postgres::{Address, PostgresStore};
 use duet_runtime::model::address::{Address as TurnPlace, Mark, TurnAddress};
 use duet_runtime::run::source::Source;
@@ -230,6 +231,37 @@ impl Journal {
     /// Whether it is on a server.
     pub(crate) fn is_on_server(&self) -> bool {
         matches!(self.site, Site::Server(_))
+    }
+
+    /// Returns the time by the clock that all processes share which use the journal, in milliseconds
+    /// since 1970: a server's, or this host's.
+    pub(crate) fn now_ms(&self) -> u64 {
+        match &self.site {
+            Site::Server(server) => server
+                .address
+                .as_ref()
+                .map_or_else(|_| owner::now_ms(), Address::now_ms),
+            Site::File(_) => owner::now_ms(),
+        }
+    }
+
+    /// Returns by how many milliseconds that clock is ahead of this host's, as far as it was read.
+    pub(crate) fn ahead_of_host_ms(&self) -> i64 {
+        match &self.site {
+            Site::Server(server) => server.address.as_ref().map_or(0, Address::ahead_of_host_ms),
+            Site::File(_) => 0,
+        }
+    }
+
+    /// Returns the clock that runs of the journal see.
+    pub(crate) fn clock(&self) -> WorldClock {
+        match &self.site {
+            Site::Server(_) => {
+                let journal = self.clone();
+                WorldClock::showing(move || journal.now_ms())
+            }
+            Site::File(_) => WorldClock::default(),
+        }
     }
 
     /// Requires a file, for what only files have.

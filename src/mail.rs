@@ -107,7 +107,7 @@ impl Recipient<'_> {
         let letter = Letter {
             id: LetterId::fresh(),
             branch: place.branch.clone(),
-            sent_ms: now_ms(),
+            sent_ms: store.now_ms()?,
             body: PackedValue::from_value(&owner_request.encode())
                 .map_err(|error| CommandError::caused("this is too large for a letter", &error))?
                 .into_bytes(),

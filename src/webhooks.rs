@@ -9,7 +9,6 @@
 use std::fmt;
 
 use duet_drivers::tool::webhook::Replies;
-use duet_journal::owner::now_ms;
 use duet_journal::{LetterId, PackedValue, RunId, Taken};
 use duet_runtime::model::codec::record;
 use preserves::{IOValue, ValueImpl};
@@ -25,11 +24,11 @@ pub(crate) struct RequestName {
 }
 
 impl RequestName {
-    /// Makes a name for a request whose client waits for so many milliseconds.
-    pub(crate) fn fresh(timeout_ms: u64) -> Self {
+    /// Makes a name for a request whose client waits until a moment, in milliseconds since 1970.
+    pub(crate) fn fresh(until_ms: u64) -> Self {
         Self {
             letter: LetterId::fresh(),
-            until_ms: now_ms().saturating_add(timeout_ms),
+            until_ms,
         }
     }
 
@@ -78,7 +77,7 @@ impl WayBack {
 
 impl Replies for WayBack {
     fn give(&self, request: &str, reply: &IOValue) -> Result<bool, String> {
-        let Some(name) = RequestName::read(request).filter(|name| name.until_ms >= now_ms()) else {
+        let Some(name) = RequestName::read(request).filter(|name| name.until_ms >= self.journal.now_ms()) else {
             return Ok(false);
         };
         let reply = PackedValue::from_value(&record(REPLIED, vec![reply.clone()]));

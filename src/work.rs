@@ -153,6 +153,9 @@ impl<'a> Worker<'a> {
     /// If the journal fails.
     pub(crate) fn work(&self, terminal: &mut Terminal) -> Result<(), CommandError> {
         let mut store = self.options.journal.open_to_write("work")?;
+        if let Some(difference) = difference_of_clocks(self.options.journal.ahead_of_host_ms()) {
+            terminal.message(difference);
+        }
         self.pulse.looked(0, 0);
         let _health = self.begin_health(terminal)?;
         let mut member = Member::this(&self.options.patterns, self.options.concurrency);
@@ -358,7 +361,7 @@ impl<'a> Worker<'a> {
                 if std::mem::replace(&mut has_looked, true) {
                     break;
                 }
-                let found = self.find(store, (AHEAD * room).max(FOUND) + others, now_ms)?;
+                let found = self.find(store, (AHEAD * room).max(FOUND) + others)?;
                 self.shared().found = found;
                 continue;
             };
@@ -378,7 +381,8 @@ impl<'a> Worker<'a> {
 
     /// Finds runs that can go on, as many as this worker takes before it looks again. Other workers
     /// see the same ones: each begins at a place of its own among them.
-    fn find(&self, store: &dyn Store, wanted: usize, now_ms: u64) -> Result<VecDeque<Ready>, StoreError> {
+    fn find(&self, store: &dyn Store, wanted: usize) -> Result<VecDeque<Ready>, StoreError> {
+        let now_ms = store.now_ms()?;
         let mut found = VecDeque::from(store.ready(now_ms, ROOM_FOR_OTHERS * wanted)?);
         let begin = mixed(now_ms ^ u64::from(Owner::this("").process)) % found.len().max(1) as u64;
         found.rotate_left(usize::try_from(begin).unwrap_or(0));
@@ -535,10 +539,21 @@ fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
+/// The difference of two clocks that nobody needs to know.
+const CLOCKS_MS: u64 = 2_000;
+
+/// Says by how much the clock of the journal differs from this host's, if a person should know.
+fn difference_of_clocks(ahead_ms: i64) -> Option<String> {
+    let seconds = ahead_ms.unsigned_abs() / 1_000;
+    let place = if ahead_ms > 0 { "ahead of" } else { "behind" };
+    (ahead_ms.unsigned_abs() > CLOCKS_MS)
+        .then(|| format!("the server's clock is {seconds} s {place} this host's; runs go by the server's"))
+}
+
 /// Whether a run that a look has found can still go on: another worker may have let it sleep again.
 fn is_ready(store: &dyn Store, ready: &Ready) -> Result<bool, StoreError> {
     match store.need(&ready.run, &ready.branch)? {
-        Need::Moment(at_ms) if at_ms <= now_ms() => Ok(true),
+        Need::Moment(at_ms) if at_ms <= store.now_ms()? => Ok(true),
         Need::Moment(_) | Need::Input | Need::Nothing => Ok(!store.letters(&ready.run, &ready.branch)?.is_empty()),
     }
 }

@@ -422,7 +422,7 @@ impl WorldOptions {
         let mut configuration = Configuration::read(workspace, chosen, &environment)?;
         let described = std::mem::take(&mut configuration.servers);
         let servers = servers::settings(described, &self.servers, (workspace, &environment))?;
-        let tools = Registry::built_in(opened, environment).reading(&self.clock);
+        let tools = Registry::built_in(opened, environment).reading(&self.seen_clock());
         let hosts = Hosts::of(&self.hosts).map_err(|entry| {
             CommandError::usage(format!("the port of the host `{entry}` is no number from 1 to 65535"))
         })?;
@@ -465,6 +465,14 @@ impl WorldOptions {
         Ok(tools.restricted(granted, why.to_owned()))
     }
 
+    /// The clock that the run sees: a virtual one, or that of its journal.
+    fn seen_clock(&self) -> WorldClock {
+        match &self.journal {
+            Some(journal) if !self.clock.is_virtual() => journal.clock(),
+            Some(_) | None => self.clock.clone(),
+        }
+    }
+
     /// How the run speaks with workers that take webhooks in.
     fn worker_link(&self) -> Option<WorkerLink> {
         let replies = WayBack::of(self.journal.as_ref()?, self.run.clone()?);
@@ -485,7 +493,7 @@ impl WorldOptions {
         let settings = Settings {
             person: if is_alone { Person::Never } else { settings.person },
             secrets: self.own_secrets(),
-            clock: self.clock.clone(),
+            clock: self.seen_clock(),
             is_scriptable: self.is_scriptable,
             ..settings
         };

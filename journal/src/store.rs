@@ -39,9 +39,9 @@ pub struct Head {
     pub hash: RecordHash,
 }
 
-/// When a store committed a record: milliseconds since 1970 (UTC) by the clock of the process that
-/// wrote. It stands beside the record and is no part of it: nothing depends on it, no replay sees
-/// it, and a clock that goes back makes times go back.
+/// When a store committed a record: milliseconds since 1970 (UTC) by the clock that the owners of
+/// its runs share. It stands beside the record and is no part of it: nothing depends on it, no
+/// replay sees it, and a clock that goes back makes times go back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommitTime(u64);
 
@@ -162,13 +162,16 @@ pub struct Claim {
     /// Who claimed it, as [`Owner`] writes it; empty if that one has given it up, any other text if
     /// nobody can tell whether it lives.
     pub owner: String,
+    /// When the claim was read, in milliseconds since 1970, by the clock that the store's owners
+    /// are described by.
+    pub read_ms: u64,
 }
 
 impl Claim {
     /// Returns the owner, if it lives.
     pub fn living(&self) -> Option<Owner> {
         let owner: Owner = self.owner.parse().ok()?;
-        owner.is_alive(owner::now_ms()).then_some(owner)
+        owner.is_alive(self.read_ms).then_some(owner)
     }
 }
 
@@ -237,6 +240,15 @@ pub trait Store: Send {
     /// # Errors
     /// [`StoreError::NoSuchRun`].
     fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError>;
+
+    /// Returns the time by the clock that all owners of the store's runs share, in milliseconds
+    /// since 1970: this host's, or that of a server which several hosts use.
+    ///
+    /// # Errors
+    /// A failure of the medium.
+    fn now_ms(&self) -> Result<u64, StoreError> {
+        Ok(owner::now_ms())
+    }
 
     /// Lists at most `max` branches that can go on at a moment, in milliseconds since 1970, and
     /// whose runs no living process owns; those with the earliest moments first, then those with

@@ -19,6 +19,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use crate::blobs::Blobs;
+use crate::clock::ServerClock;
 use crate::failure::Failure;
 use crate::gathering::Gathering;
 use crate::pieces::{Names, Rows};
@@ -43,6 +44,7 @@ pub struct Address {
     pub(crate) blobs: Blobs,
     pub(crate) commits: Gathering<Rows>,
     pub(crate) checks: Gathering<Names>,
+    pub(crate) clock: Arc<ServerClock>,
 }
 
 impl Address {
@@ -51,6 +53,18 @@ impl Address {
         ["postgres://", "postgresql://"]
             .iter()
             .any(|kind| text.starts_with(kind))
+    }
+
+    /// Returns the server's time in milliseconds since 1970, as it was read from a store at this
+    /// address; before that, this host's time.
+    pub fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    /// Returns by how many milliseconds the server's clock is ahead of this host's, as far as it
+    /// was read.
+    pub fn ahead_of_host_ms(&self) -> i64 {
+        self.clock.ahead_of_host_ms()
     }
 
     /// The schema.
@@ -170,6 +184,7 @@ impl FromStr for Address {
             roots,
             blobs: Blobs::default(),
             commits: Gathering::default(),
+            clock: Arc::default(),
             checks: Gathering::default(),
         })
     }

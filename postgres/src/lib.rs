@@ -12,6 +12,7 @@ mod blobs;
 mod value;
 mod gathering;
 mod pieces;
+mod clock;
 mod address;
 mod link;
 mod schema;
@@ -140,7 +141,7 @@ impl Store for PostgresStore {
             Some(ahead) => Some(ahead.run.clone()),
             None => self.run_row(run)?,
         };
-        Ok(row.map(|row| row.claim()))
+        Ok(row.map(|row| row.claim(self.link.clock().now_ms())))
     }
 
     fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
@@ -175,6 +176,10 @@ impl Store for PostgresStore {
 
     fn need(&self, run: &RunId, branch: &BranchName) -> Result<Need, StoreError> {
         self.read_need(run, branch)
+    }
+
+    fn now_ms(&self) -> Result<u64, StoreError> {
+        Ok(self.link.clock().now_ms())
     }
 
     fn ready(&self, now_ms: u64, max: usize) -> Result<Vec<Ready>, StoreError> {

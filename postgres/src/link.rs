@@ -7,6 +7,7 @@
 //! It repeats no statement that may have happened, unless its caller says that it may be repeated.
 //! Read next: `schema.rs`.
 
+use std::sync::Arc;
 use std::sync::mpsc as answers;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use tokio_postgres::{Client, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::Address;
+use crate::clock::ServerClock;
 use crate::failure::Failure;
 use crate::value::Value;
 
@@ -38,6 +40,7 @@ pub(crate) struct Link {
     tasks: Option<tasks::UnboundedSender<Task>>,
     thread: Option<JoinHandle<()>>,
     server: String,
+    clock: Arc<ServerClock>,
 }
 
 impl Link {
@@ -82,6 +85,7 @@ impl Link {
             tasks: Some(sender),
             thread: Some(thread),
             server: server.clone(),
+            clock: Arc::clone(&address.clock),
         };
         begun.recv().map_err(|_| link.ended())??;
         Ok(link)
@@ -90,6 +94,11 @@ impl Link {
     /// The server, for people.
     pub(crate) fn server(&self) -> &str {
         &self.server
+    }
+
+    /// The clock of the server.
+    pub(crate) fn clock(&self) -> &ServerClock {
+        &self.clock
     }
 
     /// Performs one statement, as a transaction of its own.

@@ -140,7 +140,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// As [`Store::append_group`](duet_journal::Store::append_group) and
     /// [`Store::set_heads`](duet_journal::Store::set_heads), but for missing blobs.
-    pub(crate) fn make(known: &Known, steps: &[Step<'a>]) -> Result<Self, StoreError> {
+    pub(crate) fn make(known: &Known, steps: &[Step<'a>], now: CommitTime) -> Result<Self, StoreError> {
         let mut plan = Self {
             before: known.clone(),
             after: known.clone(),
@@ -149,7 +149,7 @@ impl<'a> Plan<'a> {
             blobs: BTreeMap::new(),
             needed: Vec::new(),
             taken: Vec::new(),
-            now: CommitTime::now(),
+            now,
         };
         for step in steps {
             let (run, _) = step.line();

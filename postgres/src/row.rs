@@ -70,10 +70,12 @@ impl RunRow {
         self.with_fields(|fields| check_seal(found, fields, "a run's row does not match its seal"))
     }
 
-    pub(crate) fn claim(&self) -> Claim {
+    /// Returns the claim, as it is at a time of the server's clock in milliseconds since 1970.
+    pub(crate) fn claim(&self, read_ms: u64) -> Claim {
         Claim {
             epoch: self.epoch,
             owner: self.owner.clone(),
+            read_ms,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use duet_journal::StoreError;
 
+use crate::clock::{COLUMN, ServerClock};
 use crate::failure::Failure;
 use crate::link::Link;
 use crate::value::Value;
@@ -90,7 +91,8 @@ fn look(link: &Link, schema: &str) -> Result<Found, StoreError> {
     if row.try_get::<_, String>(0).ok().as_deref() != Some("store") {
         return Err(foreign("it has tables, and none is `store`"));
     }
-    let sql = in_schema("SELECT kind, version FROM duet_schema.store WHERE id = 1", schema);
+    let sql = format!("SELECT kind, version, {COLUMN} FROM duet_schema.store WHERE id = 1");
+    let (sql, asking) = (in_schema(&sql, schema), ServerClock::ask());
     let rows = match link.ask(&sql, Vec::new()) {
         Ok(rows) => rows,
         // A column or a type is missing.
@@ -100,6 +102,9 @@ fn look(link: &Link, schema: &str) -> Result<Found, StoreError> {
     let found = rows
         .first()
         .map(|row| (row.try_get::<_, String>(0), row.try_get::<_, i64>(1)));
+    if let Some(shown_ms) = rows.first().and_then(|row| row.try_get(2).ok()) {
+        link.clock().set(asking, shown_ms);
+    }
     match found {
         Some((Ok(kind), Ok(VERSION))) if kind == KIND => Ok(Found::Journal),
         Some((Ok(kind), Ok(version))) if kind == KIND => Err(StoreError::UnsupportedVersion {

@@ -80,7 +80,7 @@ impl PostgresStore {
                 Value::Text(branch),
             ];
             let rows = self.read_rows(&sql, values, doing)?;
-            gather(&rows, &mut due, max)?;
+            gather(&rows, &mut due, max, self.link.clock().now_ms())?;
             match rows.last() {
                 Some(last) if rows.len() == portion && due.len() < max => {
                     after = (column(last, 4)?, column(last, 0)?, column(last, 1)?);
@@ -92,7 +92,8 @@ impl PostgresStore {
              FROM duet_schema.inbox AS i JOIN duet_schema.runs AS r ON r.name = i.run
              WHERE i.reply IS NULL ORDER BY i.run, i.branch";
         let mut written = Vec::new();
-        gather(&self.read_rows(sql, Vec::new(), doing)?, &mut written, max)?;
+        let rows = self.read_rows(sql, Vec::new(), doing)?;
+        gather(&rows, &mut written, max, self.link.clock().now_ms())?;
         Ok(Ready::join(due, written, max))
     }
 
@@ -223,8 +224,9 @@ fn letter_of(run: &RunId, letter: LetterId) -> Vec<Value> {
     vec![Value::Text(run.to_string()), Value::Bytes(letter.0.to_vec())]
 }
 
-/// Adds the branches of rows whose runs no living process owns, up to a maximum.
-fn gather(rows: &[Row], found: &mut Vec<Ready>, max: usize) -> Result<(), StoreError> {
+/// Adds the branches of rows whose runs no living process owns, up to a maximum; the rows were read
+/// at a time of the server's clock in milliseconds since 1970.
+fn gather(rows: &[Row], found: &mut Vec<Ready>, max: usize, read_ms: u64) -> Result<(), StoreError> {
     for row in rows {
         if found.len() >= max {
             break;
@@ -232,6 +234,7 @@ fn gather(rows: &[Row], found: &mut Vec<Ready>, max: usize) -> Result<(), StoreE
         let claim = Claim {
             epoch: Epoch(column::<i64>(row, 2)?.cast_unsigned()),
             owner: column(row, 3)?,
+            read_ms,
         };
         let ready = Ready {
             run: RunId::new(column::<String>(row, 0)?)?,

@@ -8,9 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::store::batch;
-use duet_journal::{BlobHash, BranchName, Epoch, RecordHash, Removal, RunId, StoreError};
+use duet_journal::{BlobHash, BranchName, CommitTime, Epoch, Owner, RecordHash, Removal, RunId, StoreError};
 
 use crate::PostgresStore;
+use crate::clock::{self, ServerClock};
 use crate::failure::Failure;
 use crate::gathering::Part;
 use crate::pieces::{CommitFate, Rows};
@@ -55,7 +56,7 @@ impl PostgresStore {
                 self.known = known;
                 return Ok(());
             }
-            let is_unclear = match Plan::make(&known, steps) {
+            let is_unclear = match Plan::make(&known, steps, CommitTime::from_ms(self.link.clock().now_ms())) {
                 Ok(plan) if plan.is_empty() => return Ok(()),
                 Ok(plan) => match self.send(&plan)? {
                     Verdict::Done => {
@@ -168,6 +169,7 @@ impl PostgresStore {
     pub(crate) fn raise_epoch(&mut self, run: &RunId, owner: &str) -> Result<Epoch, StoreError> {
         self.require_writer()?;
         self.known = Known::default();
+        let owner = &self.by_server_clock(owner);
         let failed = |failure: Failure| failure.while_("claiming a run");
         let mut ahead = self.ahead.take().filter(|ahead| ahead.run.name == *run);
         for _ in 0..ATTEMPTS_MAX {
@@ -176,7 +178,7 @@ impl PostgresStore {
                 None => self.run_row(run)?,
             };
             if let Some(found) = &found {
-                batch::check_owner(run, &found.claim(), owner)?;
+                batch::check_owner(run, &found.claim(self.link.clock().now_ms()), owner)?;
             }
             let before = found.as_ref().map_or(Epoch(0), |found| found.epoch);
             let row = RunRow {
@@ -234,27 +236,58 @@ impl PostgresStore {
     pub(crate) fn describe_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
         self.require_writer()?;
         self.ahead = None;
+        let owner = self.seen_by_server_clock(owner);
         let row = RunRow {
             name: run.clone(),
             epoch,
-            owner: owner.to_owned(),
+            owner: owner.clone(),
             numbered: 0,
         };
         let values = vec![
             Value::Text(run.to_string()),
             Value::Integer(epoch.0.cast_signed()),
-            Value::Text(owner.to_owned()),
+            Value::Text(owner.clone()),
             Value::Bytes(row.seal()),
         ];
-        let sql = "UPDATE duet_schema.runs SET owner = $3, seal = $4 WHERE name = $1 AND epoch = $2 RETURNING 1";
-        let changed = self.read_rows(sql, values, "describing an owner")?;
-        if changed.is_empty() {
+        let sql = format!(
+            "UPDATE duet_schema.runs SET owner = $3, seal = $4 WHERE name = $1 AND epoch = $2 RETURNING {}",
+            clock::COLUMN
+        );
+        let asking = ServerClock::ask();
+        let changed = self.read_rows(&sql, values, "describing an owner")?;
+        let Some(changed) = changed.first() else {
             return self.require_epoch(run, epoch).map(drop);
-        }
+        };
+        self.link.clock().set(asking, column(changed, 0)?);
         if let Some(known) = self.known.runs.get_mut(run) {
-            owner.clone_into(&mut known.owner);
+            known.owner = owner;
         }
         Ok(())
+    }
+
+    /// Describes the next owner of a run by the server's clock in place of this host's.
+    fn by_server_clock(&self, owner: &str) -> String {
+        self.described(owner, |owner, clock| Owner {
+            claimed_ms: clock.of_host_ms(owner.claimed_ms),
+            seen_ms: clock.of_host_ms(owner.seen_ms),
+            ..owner
+        })
+    }
+
+    /// Describes the present owner of a run, whose row has when it claimed the run, by the server's
+    /// clock.
+    fn seen_by_server_clock(&self, owner: &str) -> String {
+        self.described(owner, |owner, clock| Owner {
+            seen_ms: clock.of_host_ms(owner.seen_ms),
+            ..owner
+        })
+    }
+
+    fn described(&self, owner: &str, change: impl FnOnce(Owner, &ServerClock) -> Owner) -> String {
+        match owner.parse() {
+            Ok(described) => change(described, self.link.clock()).to_string(),
+            Err(_) => owner.to_owned(),
+        }
     }
 
     /// Sets the note on a run.

@@ -6,7 +6,6 @@ use std::sync::atomic::Ordering;
 use duet_drivers::interrupts;
 use duet_drivers::tool::webhook::shared_listener::SharedListener;
 use duet_journal::Store;
-use duet_journal::owner::now_ms;
 
 use crate::configuration;
 use crate::error::{CommandError, ExitCode};
@@ -139,7 +138,7 @@ const LISTED_MAX: usize = 100;
 
 fn status(store: &dyn Store, is_json: bool, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let members = Member::living(store)?;
-    let ready = store.ready(now_ms(), LISTED_MAX)?;
+    let ready = store.ready(store.now_ms()?, LISTED_MAX)?;
     let ready: Vec<String> = ready
         .iter()
         .map(|ready| journal::name(&ready.run, &ready.branch))

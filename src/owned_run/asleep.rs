@@ -5,13 +5,13 @@
 //! It does not choose runs. Read next: the crate's `work.rs`.
 
 use duet_drivers::waker::Waker;
-use duet_journal::owner::now_ms;
-use duet_journal::{Need, Store};
+use duet_journal::{Need, Store, owner};
 use duet_runtime::run::DriveOutcome;
 
 use super::OwnedRun;
 use super::compiled::CompiledPrograms;
 use crate::error::CommandError;
+use crate::journal::Journal;
 
 /// How far ahead a moment may be for which a run stays in memory, in milliseconds: to let it go and
 /// to open it again takes longer.
@@ -47,12 +47,17 @@ impl OwnedRun {
         self.world.waker()
     }
 
+    /// The time by the clock of the run's journal, in milliseconds since 1970.
+    fn now_ms(&self) -> u64 {
+        self.place.journal.as_ref().map_or_else(owner::now_ms, Journal::now_ms)
+    }
+
     /// Whether the run can be let go: there is nothing to do but wait, and not only for a moment.
     pub(super) fn is_asleep(&self) -> bool {
         self.manner.sleeps
             && match self.run.need() {
                 Need::Nothing | Need::Input => true,
-                Need::Moment(at_ms) => at_ms > now_ms().saturating_add(NEAR_MS),
+                Need::Moment(at_ms) => at_ms > self.now_ms().saturating_add(NEAR_MS),
             }
     }
 

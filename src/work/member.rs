@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use duet_journal::owner::now_ms;
 use duet_journal::{Owner, RunId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -74,9 +73,9 @@ impl Member {
     /// # Errors
     /// If the journal cannot be read.
     pub(crate) fn living(store: &dyn Store) -> Result<Vec<Self>, CommandError> {
-        let told = store.workers()?;
+        let (told, now_ms) = (store.workers()?, store.now_ms()?);
         let members = told.iter().filter_map(|told| serde_json::from_str::<Self>(told).ok());
-        let is_alive = |member: &Self| member.process().is_some_and(|owner| owner.is_alive(now_ms()));
+        let is_alive = |member: &Self| member.process().is_some_and(|owner| owner.is_alive(now_ms));
         Ok(members.filter(is_alive).collect())
     }
 
@@ -87,7 +86,7 @@ impl Member {
     pub(crate) fn note(&mut self, store: &mut dyn Store) -> Result<(), StoreError> {
         let Some(process) = self.process() else { return Ok(()) };
         let seen = Owner {
-            seen_ms: now_ms(),
+            seen_ms: store.now_ms()?,
             ..process
         };
         self.owner = seen.to_string();
@@ -100,13 +99,13 @@ impl Member {
     /// # Errors
     /// If the journal cannot be written.
     pub(crate) fn forget(&self, store: &mut dyn Store) -> Result<(), StoreError> {
+        let now_ms = store.now_ms()?;
         for told in store.workers()? {
             let process = serde_json::from_str::<Self>(&told)
                 .ok()
                 .and_then(|member| member.process());
             let own = self.process();
-            let is_over =
-                |owner: &Owner| own.as_ref().is_some_and(|own| own.is_same(owner)) || !owner.is_alive(now_ms());
+            let is_over = |owner: &Owner| own.as_ref().is_some_and(|own| own.is_same(owner)) || !owner.is_alive(now_ms);
             if let Some(owner) = process.filter(is_over) {
                 store.note_worker(&owner.name(), "")?;
             }

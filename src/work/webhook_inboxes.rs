@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use duet_drivers::tool::webhook::shared_listener::{Mail, Missing, Progress, Recipient, SharedListener};
-use duet_journal::owner::now_ms;
 use duet_journal::{BranchName, Letter, Need, PackedValue, RecordHash, RunId, Store};
 use duet_runtime::action::Action;
 use duet_runtime::action::invoke_tool::InvokeTool;
@@ -187,7 +186,7 @@ impl Mail for WebhookInboxes {
 
     fn name(&self, timeout: Duration) -> String {
         let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-        RequestName::fresh(timeout_ms).to_string()
+        RequestName::fresh(self.journal.now_ms().saturating_add(timeout_ms)).to_string()
     }
 
     fn send(&self, to: &Recipient, name: &str, request: IOValue) -> Result<(), Missing> {
@@ -201,7 +200,7 @@ impl Mail for WebhookInboxes {
             let letter = Letter {
                 id: name.letter,
                 branch: place.branch.clone(),
-                sent_ms: now_ms(),
+                sent_ms: store.now_ms().map_err(unable)?,
                 body: PackedValue::from_value(&owner_request.encode())
                     .map_err(unable)?
                     .into_bytes(),

@@ -37,6 +37,7 @@ mod asking;
 mod attempts;
 mod bad_input;
 mod cli;
+mod clocks;
 mod completion;
 #[cfg(feature = "proofs")]
 mod conform;

@@ -38,6 +38,7 @@ pass_on! {
     fn has_blob(&self, hash: &BlobHash) -> bool;
     fn note(&self, run: &RunId) -> Option<Vec<u8>>;
     fn need(&self, run: &RunId, branch: &BranchName) -> Need;
+    fn now_ms(&self) -> u64;
     fn ready(&self, now_ms: u64, max: usize) -> Vec<Ready>;
     fn letters(&self, run: &RunId, branch: &BranchName) -> Vec<Letter>;
     fn reply(&self, run: &RunId, letter: LetterId) -> Option<Vec<u8>>;

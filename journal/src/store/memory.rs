@@ -22,6 +22,7 @@ use super::batch::{self, Tip};
 use super::{Append, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::inbox::{Letter, LetterId, Need, REPLY_KEPT_MS, Ready, Taken};
+use crate::owner;
 use crate::parts::fetching;
 use crate::record::{ClosedRecord, Record};
 
@@ -240,6 +241,7 @@ impl Store for MemoryStore {
         Ok(found.map(|run| Claim {
             epoch: run.epoch,
             owner: run.owner.clone(),
+            read_ms: owner::now_ms(),
         }))
     }
 

@@ -18,6 +18,7 @@ mod common {
 #[path = "../../../journal/tests/it/conformance.rs"]
 mod conformance;
 mod ahead;
+mod clocks;
 mod faults;
 mod gathering;
 mod proxy;

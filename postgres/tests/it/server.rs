@@ -100,6 +100,17 @@ impl Server {
         format!("postgres://duet@{folder}/postgres?{options}")
     }
 
+    /// The options of an address of a schema for which the server's clock is ahead of this host's.
+    pub(crate) fn with_clock_ahead(&self, schema: &str, seconds: i64) -> String {
+        let clock = format!("clock_of_{schema}");
+        self.sql(&format!(
+            "CREATE SCHEMA {clock};
+             CREATE FUNCTION {clock}.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+                 AS $$SELECT pg_catalog.clock_timestamp() + interval '{seconds} s'$$"
+        ));
+        format!("schema={schema}&options=-c%20search_path%3D{clock}%2Cpg_catalog")
+    }
+
     pub(crate) fn socket(&self) -> PathBuf {
         self.folder.join(".s.PGSQL.5432")
     }

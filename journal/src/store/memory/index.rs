@@ -13,6 +13,7 @@ use std::ops::Range;
 use super::log::LogEntry;
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::inbox::{Letter, LetterId, Need, Ready};
+use crate::owner;
 use crate::record::{ClosedRecord, Record, RecordError, name};
 use crate::store::batch::Tip;
 use crate::store::{Claim, CommitTime, Head, StoreError};
@@ -204,6 +205,7 @@ impl Index {
             let owner = Claim {
                 epoch: run.epoch,
                 owner: run.owner.clone(),
+                read_ms: owner::now_ms(),
             };
             if owner.living().is_some() {
                 continue;

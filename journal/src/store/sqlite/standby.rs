@@ -11,6 +11,7 @@ use super::seal::{check_seal, seal};
 use super::work;
 use crate::identity::{BranchName, Epoch, RunId};
 use crate::inbox::{Letter, LetterId, Need, REPLY_KEPT_MS, Ready, Taken};
+use crate::owner;
 use crate::store::{Claim, StoreError, batch};
 
 fn need_seal(run: &Run, branch: &BranchName, at: i64) -> [u8; 8] {
@@ -93,7 +94,12 @@ fn unowned(connection: &Connection, sql: &str, now_ms: u64, max: usize) -> Resul
             run: RunId::new(run)?,
             branch: BranchName::new(branch)?,
         };
-        if (Claim { epoch, owner }).living().is_none() && !found.contains(&ready) {
+        let claim = Claim {
+            epoch,
+            owner,
+            read_ms: owner::now_ms(),
+        };
+        if claim.living().is_none() && !found.contains(&ready) {
             found.push(ready);
         }
     }

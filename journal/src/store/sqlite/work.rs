@@ -17,6 +17,7 @@ use super::writing::Writing;
 use super::{blobs, chain, standby};
 use crate::identity::{BranchName, Epoch, RunId};
 use crate::inbox::Need;
+use crate::owner;
 use crate::record::ClosedRecord;
 use crate::store::batch::{self, Tip};
 use crate::store::{Append, Claim, CommitTime, HeadMove, Removal, StoreError};
@@ -48,6 +49,7 @@ pub(super) fn claim_of(run: &Run) -> Claim {
     Claim {
         epoch: run.epoch,
         owner: run.owner.clone(),
+        read_ms: owner::now_ms(),
     }
 }
 
