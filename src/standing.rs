@@ -215,14 +215,13 @@ impl<'a> Standings<'a> {
         for hash in self.by_run.get(place.run.as_str()).into_iter().flatten().rev() {
             let Some(known) = self.known.get(hash) else { continue };
             let at = Sequence::new(known.turn).map_err(|error| CommandError::problem(error.to_string()))?;
-            if at < place.head.sequence && hash_at(store, (&place.run, &place.branch), at)? == Some(*hash) {
+            if at < place.head.sequence && hash_at(place.source(store), at)? == Some(*hash) {
                 (usage, first) = (known.usage, at.next().unwrap_or(at));
                 break;
             }
         }
         let mut origins = Origins::of(place.source(store));
-        let range = (first, place.head.sequence);
-        for record in Records::oldest_first(store, (&place.run, &place.branch), range) {
+        for record in Records::oldest_first(place.source(store), first..=place.head.sequence) {
             let record = record?;
             if !may_concern_models(record.body_view().as_bytes()) {
                 continue;

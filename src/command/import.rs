@@ -23,9 +23,8 @@ use crate::export_file::{self, ExportFile, damaged};
 use crate::imported::{Terms, own_limits};
 use crate::journal::{Journal, Place, owner};
 use crate::launch::read_size;
-use crate::marks::{self, Marked};
+use crate::marks::{self, CopiedRun, Marked};
 use crate::owned_run::{self, ProofError};
-use crate::records::hash_at;
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
@@ -264,16 +263,14 @@ impl<'a> Import<'a> {
         let mut change = |record: &Record, parent| without_snapshot(record, parent, &mut named);
         copy(self.file, &mut made, task, Some(&mut change))?;
         let heads = made.heads(&self.run)?;
+        let copied = CopiedRun {
+            original: self.file,
+            copy: &made,
+            run: &self.run,
+            heads: &heads,
+        };
         for marked in self.marks.values_mut() {
-            for head in &heads {
-                let [old, new] = [self.file, &made].map(|store| hash_at(store, (&self.run, &head.branch), marked.turn));
-                if let (Some(old), Some(new)) = (old?, new?)
-                    && old == marked.record
-                {
-                    marked.record = new;
-                    break;
-                }
-            }
+            *marked = copied.find(*marked)?.unwrap_or(*marked);
         }
         (self.heads, self.stripped) = (heads, Some(made));
         Ok(())

@@ -104,7 +104,7 @@ impl<'a> Local<'a> {
         while let Some((sequence, hash)) = self.known.back() {
             let head = self.store.head(&self.place.run, &self.place.branch)?;
             let is_there = head.is_some_and(|head| head.sequence >= *sequence)
-                && hash_at(&*self.store, (&self.place.run, &self.place.branch), *sequence)? == Some(*hash);
+                && hash_at(self.place.source(&*self.store), *sequence)? == Some(*hash);
             if is_there {
                 break;
             }

@@ -275,9 +275,8 @@ impl Live {
     pub(crate) fn cost_since(&mut self, before: Sequence) -> Result<(u64, u64), CommandError> {
         self.owned.settle(&mut *self.store)?;
         let (mut count, mut fuel) = (0, 0);
-        let branch = (&self.place.run, &self.place.branch);
         let first = before.next().unwrap_or(before);
-        for turn in turns(&*self.store, branch, (first, self.owned.head())) {
+        for turn in turns(self.place.source(&*self.store), first..=self.owned.head()) {
             count += 1;
             fuel += turn?.fuel;
         }

@@ -139,7 +139,7 @@ impl Costs {
         let mut costs = Self::default();
         let (chosen, notes) = look.turns_of_tool(place, exchange::TOOL)?;
         costs.notes = notes;
-        for turn in chosen_turns(look.store, (&place.run, &place.branch), &chosen) {
+        for turn in chosen_turns(place.source(look.store), &chosen) {
             look.go_on()?;
             costs.count(&turn?.1);
         }

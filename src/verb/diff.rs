@@ -243,7 +243,7 @@ fn see(look: &Look<'_>, place: &Place, relation: &BranchRelation, ledger: &Ledge
         ..Side::default()
     };
     let first = relation.shared.and_then(Sequence::next).unwrap_or(Sequence::FIRST);
-    for turn in turns(look.store, (&place.run, &place.branch), (first, place.at())) {
+    for turn in turns(place.source(look.store), first..=place.at()) {
         look.go_on()?;
         turn?
             .actions

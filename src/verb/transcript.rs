@@ -118,7 +118,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let place = look.resolve_turn(request.address.as_deref())?;
     let mut reading = Reading::default();
     let (chosen, notes) = look.turns_of_tool(&place, exchange::TOOL)?;
-    for turn in chosen_turns(look.store, (&place.run, &place.branch), &chosen) {
+    for turn in chosen_turns(place.source(look.store), &chosen) {
         look.go_on()?;
         let (at, turn) = turn?;
         reading.read(&turn, at, request.agent.as_deref());

@@ -276,9 +276,8 @@ struct Line {
 
 /// Finds the turn that wrote a line of output, and the line.
 fn output(look: &Look<'_>, place: &Place, number: usize) -> Result<Option<Line>, CommandError> {
-    let range = (Sequence::FIRST, place.at());
     let (mut left, mut found) = (number, None);
-    for record in Records::oldest_first(look.store, (&place.run, &place.branch), range) {
+    for record in Records::oldest_first(place.source(look.store), Sequence::FIRST..=place.at()) {
         look.go_on()?;
         let record = record?;
         let at = record.header().sequence;
