@@ -237,7 +237,7 @@ impl Testing<'_> {
             // Two files of one name begin one after the other.
             let _alone = CLAIMING.lock().unwrap_or_else(PoisonError::into_inner);
             let mut store = journal.open_or_create("test")?;
-            let name = claim_name(&mut store as &mut dyn Store, None, (&launch.stem, "test"))?;
+            let name = claim_name(&mut store as &mut dyn Store, None, &launch.stem, "test")?;
             (store, name)
         };
         *run = Some(name.clone());

@@ -418,10 +418,10 @@ impl WorldOptions {
         let opened = opened.map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", workspace.display()), &error)
         })?;
-        let chosen = (&self.models, &self.servers.allowed[..]);
-        let mut configuration = Configuration::read(workspace, chosen, &environment)?;
+        let allowed = &self.servers.allowed;
+        let mut configuration = Configuration::read(workspace, &self.models, allowed, &environment)?;
         let described = std::mem::take(&mut configuration.servers);
-        let servers = servers::settings(described, &self.servers, (workspace, &environment))?;
+        let servers = servers::settings(described, &self.servers, workspace, &environment)?;
         let tools = Registry::built_in(opened, environment).reading(&self.clock);
         let hosts = Hosts::of(&self.hosts).map_err(|entry| {
             CommandError::usage(format!("the port of the host `{entry}` is no number from 1 to 65535"))

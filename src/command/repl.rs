@@ -152,7 +152,7 @@ fn open(
     }
     let mut store = journal.open_or_create("repl")?;
     let given = arguments.name.as_deref().map(run::read_name).transpose()?;
-    let id = run::claim_name(&mut store, given.as_ref(), (STEM, "repl"))?;
+    let id = run::claim_name(&mut store, given.as_ref(), STEM, "repl")?;
     let live = Live::begin(&id, workspace, (Box::new(store), Some(journal)), prompt_state, terminal)?;
     journal.set_current(&id, &first_branch()?);
     Ok(live)

@@ -54,7 +54,7 @@ impl Keeper {
         // put letters into the inbox on a server until there is one.
         let needs_door = journal.is_on_server() && place.beats.is_some();
         if !needs_door {
-            doors::open(world, journal, (run.id(), place.is_further.then(|| run.branch())));
+            doors::open(world, journal, run.id(), place.is_further.then(|| run.branch()));
         }
         let shared = Arc::new(Shared {
             has_mail: AtomicBool::new(true),
