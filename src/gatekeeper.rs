@@ -41,12 +41,12 @@ pub(crate) struct Gatekeeper {
 }
 
 /// Why a reference is refused.
-struct Refused {
+pub(crate) struct Refused {
     /// A word for the kind of refusal.
-    kind: &'static str,
+    pub(crate) kind: &'static str,
     /// The run that it is about, if that is known.
-    run: Option<String>,
-    why: String,
+    pub(crate) run: Option<String>,
+    pub(crate) why: String,
 }
 
 impl Refused {
@@ -266,8 +266,7 @@ fn branch_name(value: &IOValue) -> Result<String, Refused> {
 impl Gate for Gatekeeper {
     fn resolve(&self, reference: &IOValue) -> Result<Admission, String> {
         self.admit(reference).map_err(|refused| {
-            self.refusals
-                .note((refused.kind, refused.run.as_deref()), &refused.why, now_ms());
+            self.refusals.note(&refused, now_ms());
             refused.why
         })
     }
@@ -275,8 +274,7 @@ impl Gate for Gatekeeper {
     fn check(&self, reference: &IOValue) -> Result<(), String> {
         let granted = Steps::read(reference).and_then(|steps| self.granted(&steps));
         granted.map(drop).map_err(|refused| {
-            self.refusals
-                .note((refused.kind, refused.run.as_deref()), &refused.why, now_ms());
+            self.refusals.note(&refused, now_ms());
             refused.why
         })
     }

@@ -13,7 +13,7 @@ use annotate_snippets::Level;
 use duet_drivers::memory;
 use duet_drivers::text::Text;
 use duet_journal::{Blob, PackedValue};
-use duet_kernel::expander::LibraryName;
+use duet_kernel::expander::{LibraryName, SourceText};
 use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::model::codec::{Codec, Fields, is_labelled, record};
 use duet_runtime::model::fixed::FixedEntry;
@@ -430,18 +430,20 @@ pub(crate) fn read_workflow(path: &Path, is_faithful: bool) -> Result<Translated
 }
 
 fn translate_workflow(path: &Path, text: &str, is_faithful: bool) -> Result<TranslatedWorkflow, CommandError> {
-    let name = path.display().to_string();
-    let place = (name.as_str(), text);
+    let source = SourceText {
+        name: path.display().to_string(),
+        text: text.into(),
+    };
     let translation = migrate::translate(text, is_faithful).map_err(|error| {
         let what = error.fault.to_string();
-        CommandError::Shown(render::located(&Level::ERROR, &what, place, error.span))
+        CommandError::Shown(render::located(&Level::ERROR, &what, &source, error.span))
     })?;
     let warnings = translation.warnings.into_iter();
     Ok(TranslatedWorkflow {
         text: translation.text,
         kept: translation.kept,
         warnings: warnings
-            .map(|(span, what)| render::located(&Level::WARNING, &what, place, span))
+            .map(|(span, what)| render::located(&Level::WARNING, &what, &source, span))
             .collect(),
     })
 }

@@ -257,7 +257,7 @@ impl<'a> Guest<'a> {
         let is_there = facts
             .as_slice()
             .iter()
-            .any(|fact| self.is_mine(fact, ("session/ready", 2)));
+            .any(|fact| self.is_mine(fact, "session/ready", 2));
         let what = if is_there {
             "later work of this session is undone"
         } else {
@@ -287,9 +287,9 @@ impl<'a> Guest<'a> {
             self.show(event.clone(), &request.text, terminal)?;
             return Ok(event.end(&request.tag));
         }
-        if self.is_mine(fact, ("session/ready", 2)) {
+        if self.is_mine(fact, "session/ready", 2) {
             self.shown = 0;
-        } else if self.is_mine(fact, ("session/ended", 4)) {
+        } else if self.is_mine(fact, "session/ended", 4) {
             self.tell_end(fact, terminal);
             return Ok(Some(Evaluated::Failed));
         }
@@ -297,7 +297,7 @@ impl<'a> Guest<'a> {
     }
 
     /// Says whether a fact is a record about this session with so many fields.
-    fn is_mine(&self, value: &IOValue, (label, fields): (&str, usize)) -> bool {
+    fn is_mine(&self, value: &IOValue, label: &str, fields: usize) -> bool {
         value.is_simple_record(label, Some(fields)) && IOValue::from(value.index(1)) == self.session.encode()
     }
 
