@@ -66,6 +66,14 @@ impl Refused {
     }
 }
 
+/// A reference that holds, and what it grants now.
+struct Granted {
+    reference: SturdyRef,
+    /// The name of the grant.
+    id: String,
+    grant: Grant,
+}
+
 /// How often refusals that were counted are given to the runs.
 const BEAT: Duration = Duration::from_secs(5);
 
@@ -119,23 +127,28 @@ impl Gatekeeper {
 
     fn admit(&self, shown: &IOValue) -> Result<Admission, Refused> {
         let steps = Steps::read(shown)?;
-        let (signed, (run, id), grant) = self.granted(&steps)?;
-        let host = self.reach(&run, &steps, &grant).map_err(|refused| refused.of(&run))?;
+        let Granted { reference, id, grant } = self.granted(&steps)?;
+        let reached = self.reach(&grant.run, &steps, &grant);
+        let host = reached.map_err(|refused| refused.of(&grant.run))?;
         Ok(Admission {
             host,
             grant: id,
             manifest: grant.rights,
-            caveats: signed.caveats().iter().map(|caveat| caveat.source().clone()).collect(),
+            caveats: reference
+                .caveats()
+                .iter()
+                .map(|caveat| caveat.source().clone())
+                .collect(),
         })
     }
 
-    /// Finds what a reference grants now, to which run and by which grant.
-    fn granted(&self, steps: &Steps) -> Result<(SturdyRef, (String, String), Grant), Refused> {
-        let signed = SturdyRef::from_value(&steps.reference).map_err(|error| Refused::new("malformed", error))?;
-        signed
+    /// Finds what a reference grants now.
+    fn granted(&self, steps: &Steps) -> Result<Granted, Refused> {
+        let reference = SturdyRef::from_value(&steps.reference).map_err(|error| Refused::new("malformed", error))?;
+        reference
             .validate(&self.key)
             .map_err(|error| Refused::new("forged", error))?;
-        let named: Result<(String, String), _> = Codec::decode(signed.oid());
+        let named: Result<(String, String), _> = Codec::decode(reference.oid());
         let (run, id) = named.map_err(|_| Refused::new("malformed", "the sturdy reference names no run"))?;
         let grant = self.grant(&id).filter(|grant| grant.run == run);
         let revoked = || Refused::new("revoked", "the sturdy reference has been revoked").of(&run);
@@ -143,7 +156,7 @@ impl Gatekeeper {
         if grant.until_ms.is_some_and(|until_ms| until_ms <= now_ms()) {
             return Err(Refused::new("expired", "the sturdy reference has expired").of(&run));
         }
-        Ok((signed, (run, id), grant))
+        Ok(Granted { reference, id, grant })
     }
 
     /// Finds the run, or the branch of it that is asked for, and does first what is asked there.

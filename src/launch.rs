@@ -25,7 +25,7 @@ use preserves::IOValue;
 use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
 use crate::reach::Reach;
-use crate::world_options::WorldOptions;
+use crate::world_options::{DoubleScript, WorldOptions};
 use crate::{migrate, policy, render};
 
 mod manifest;
@@ -265,10 +265,7 @@ impl Launch {
         if self.is_folder {
             return Ok(());
         }
-        let doubles = options
-            .double
-            .iter()
-            .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
+        let doubles = options.double.iter().flat_map(DoubleScript::names);
         self.manifest.extend(implied(options));
         self.doubled = doubles.filter(|name| !self.manifest.grants(name)).collect();
         self.manifest.extend(self.doubled.iter().cloned());
@@ -318,10 +315,7 @@ impl Launch {
 /// Says whether a manifest grants any tool of a server, and no double stands in for them.
 pub(crate) fn uses_server(manifest: &Manifest, name: &str, options: &WorldOptions) -> bool {
     let of_server = format!("{name}/");
-    let is_doubled = |(_, script): &(String, String)| {
-        let doubles = duet_drivers::tool::double::names(script);
-        doubles.iter().any(|double| double.starts_with(&of_server))
-    };
+    let is_doubled = |script: &DoubleScript| script.names().iter().any(|double| double.starts_with(&of_server));
     manifest.names().any(|grant| grant.starts_with(&of_server)) && !options.double.iter().any(is_doubled)
 }
 

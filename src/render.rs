@@ -25,7 +25,7 @@ use crate::error::Problem;
 use crate::exports::home_of;
 use crate::saying::Speaker;
 use crate::value_text::shown;
-pub(crate) use texts::SourceTexts;
+pub(crate) use texts::{SourceTexts, TextForm};
 
 /// Lays out groups whose parts come from [`prose`], [`line()`] or [`snippet`].
 fn laid_out(groups: &[Group<'_>], is_styled: bool) -> Text {

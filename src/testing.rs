@@ -206,7 +206,7 @@ impl Testing<'_> {
     fn run(&self, case: &Case<'_>, terminal: &mut Terminal, run: &mut Option<RunId>) -> Result<Tested, CommandError> {
         let mut launch = Launch::read(Program::at(case.path), None, Vec::new())?;
         let recorded = case.recorded;
-        let script = recorded.map(|recorded| (recorded.path.clone(), recorded.script.clone()));
+        let script = recorded.map(|recorded| recorded.script.clone());
         let options = WorldOptions {
             live: recorded.is_some().then(|| self.live.clone()),
             doubles: recorded.map(|recorded| recorded.doubles.clone()),

@@ -61,6 +61,15 @@ pub(crate) struct Live {
     pub(super) reported: Sequence,
 }
 
+/// The work of a session.
+#[derive(Default)]
+pub(crate) struct Work {
+    /// The number of turns.
+    pub(crate) turns: u64,
+    /// The units of fuel that they used.
+    pub(crate) fuel: u64,
+}
+
 /// What stays when the session closes the journal for a command and opens it again.
 #[derive(Default)]
 pub(crate) struct PromptState {
@@ -270,19 +279,19 @@ impl Live {
         owned_run::record_at(&*self.store, &self.place, at)
     }
 
-    /// The number of turns after a turn, and the fuel that they used.
+    /// The work after a turn.
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn cost_since(&mut self, before: Sequence) -> Result<(u64, u64), CommandError> {
+    pub(crate) fn work_since(&mut self, before: Sequence) -> Result<Work, CommandError> {
         self.owned.settle(&mut *self.store)?;
-        let (mut count, mut fuel) = (0, 0);
+        let mut work = Work::default();
         let first = before.next().unwrap_or(before);
         for turn in turns(self.place.source(&*self.store), first..=self.owned.head()) {
-            count += 1;
-            fuel += turn?.fuel;
+            work.turns += 1;
+            work.fuel += turn?.fuel;
         }
-        Ok((count, fuel))
+        Ok(work)
     }
 
     /// The turn before the one that began to evaluate the last text, or the one before it, and so

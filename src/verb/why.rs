@@ -20,7 +20,6 @@ use duet_runtime::gate::payload;
 use duet_runtime::history::chain::{Link, links};
 use duet_runtime::history::changes::{Change, Sought};
 use duet_runtime::model::codec::Codec;
-use duet_runtime::model::failure::Origin;
 use duet_runtime::record::Body;
 use duet_runtime::scheme::{SchemePrograms, Wanted};
 use duet_runtime::state::event::{Cause, Event};
@@ -38,7 +37,7 @@ use crate::origins::Origins;
 use crate::owned_run;
 use crate::query::Query;
 use crate::records::Records;
-use crate::render::SourceTexts;
+use crate::render::{SourceTexts, TextForm};
 use crate::turn;
 use crate::turn::json::{CauseForm, Kinded, json_action, json_cause, json_event};
 use crate::turn::line::{Tone, actor, did};
@@ -119,7 +118,7 @@ pub(crate) struct Report {
     /// The call or the variable in words.
     head: Option<String>,
     /// The expression that made it, if it is known.
-    by: Option<By>,
+    by: Option<TextForm>,
     /// Where its values came from.
     values: Values,
     told: Vec<Shown>,
@@ -221,26 +220,8 @@ fn of_fact(look: &Look<'_>, request: &Request, most: usize) -> Result<Report, Co
     Ok(report)
 }
 
-/// An expression in a text.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct By {
-    /// The text.
-    source: String,
-    /// The line, counted from 1.
-    line: usize,
-    /// The form, on one line.
-    form: String,
-}
-
 /// The maximum length of a form in words.
 const FORM_CHARACTERS: usize = 80;
-
-impl By {
-    fn of(texts: &SourceTexts, origin: &Origin) -> Option<Self> {
-        let (source, line, form) = texts.form_at(origin)?;
-        Some(Self { source, line, form })
-    }
-}
 
 /// Finds an action of a turn.
 fn action_of(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> bool) -> Option<usize> {
@@ -253,7 +234,7 @@ fn action_of(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Actio
 
 /// Finds the expression that performed an action of a turn, by taking the turn again up to there;
 /// nothing if that is not possible, or the text is one of Duet's own libraries.
-fn by(look: &Look<'_>, place: &Place, at: Sequence, action: usize) -> Option<By> {
+fn by(look: &Look<'_>, place: &Place, at: Sequence, action: usize) -> Option<TextForm> {
     let record = look.store.closed_at(&place.run, &place.branch, at).ok()??;
     let before = Place {
         turn: Sequence::new(at.number().checked_sub(1)?).ok(),
@@ -262,7 +243,7 @@ fn by(look: &Look<'_>, place: &Place, at: Sequence, action: usize) -> Option<By>
     let run = owned_run::restore(look.store, &before).ok()?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let origin = run.place_of(&record, action).ok()??;
-    By::of(&texts, &origin)
+    texts.form_at(&origin)
 }
 
 /// A line of output.
@@ -427,7 +408,7 @@ impl Report {
                 return told;
             }
         };
-        let by = self.by.as_ref().map(|By { source, line, form }| {
+        let by = self.by.as_ref().map(|TextForm { source, line, form }| {
             let form = duet_drivers::text::line(&turn::short(form, FORM_CHARACTERS)).into_owned();
             format!("  by {form} at {}:{line}\n", duet_drivers::text::line(source))
         });
@@ -520,7 +501,7 @@ pub(crate) struct Form {
     variable: Option<doors::Named>,
     /// The expression that asserted the fact; null if it is not known. It is
     /// unknown for a displayed line, because a program's output is written when it waits.
-    by: Option<By>,
+    by: Option<TextForm>,
     /// The expressions, variables and inputs that its values came from, in the turn that made it.
     values: Values,
     /// The turns that led to it, newest first.
