@@ -68,8 +68,8 @@ use branches::Branches;
 pub(crate) use changed::changed;
 use changed::changed_launch;
 use compiled::{CompiledPrograms, Pinned, pinned, pinned_or_kept};
-use keep::Keeper;
 pub(crate) use keep::LeaseRenewals;
+use keep::RunLease;
 pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
 use library_folder::Folder;
@@ -86,7 +86,7 @@ pub(crate) struct OwnedRun {
     place: RunPlace,
     texts: SourceTexts,
     world: Reporting,
-    keeper: Keeper,
+    lease: RunLease,
     branches: Branches,
     /// Who asked it to stop, to be told when it has.
     stopped_by: Option<Request>,
@@ -453,7 +453,7 @@ impl OwnedRun {
         };
         host::dismiss_peers(&mut run);
         Self {
-            keeper: Keeper::of(&run, &mut world, &place),
+            lease: RunLease::of(&run, &mut world, &place),
             branches,
             world: Reporting::new(world, &place, run.id()),
             run,

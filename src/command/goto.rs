@@ -10,7 +10,7 @@ use duet_drivers::tool::description::EffectClass;
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::run::heads::move_head;
 use duet_runtime::run::source::{self, BranchClaim, Source};
-use files::{Files, Plan};
+use files::{Files, Restoration};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -154,7 +154,7 @@ fn go(
     let branch = ahead.as_ref().map_or(&place.branch, |ahead| &ahead.branch);
     let plan = request
         .workspace
-        .then(|| Plan::make(journal.opened(&mut *store), place, branch, turn));
+        .then(|| Restoration::make(journal.opened(&mut *store), place, branch, turn));
     let mut report = Report {
         name: place.name(),
         before: place.head.sequence,

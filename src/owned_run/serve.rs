@@ -160,7 +160,7 @@ impl OwnedRun {
     /// # Errors
     /// If the run cannot go on.
     pub(super) fn attend(&mut self, store: &mut dyn Store) -> Result<Option<Request>, RunError> {
-        if self.keeper.is_lost() {
+        if self.lease.is_lost() {
             store.check_claim(self.run.id(), self.run.epoch())?;
         }
         while let Some(request) = self.world.take_asked() {

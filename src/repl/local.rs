@@ -17,7 +17,7 @@ use duet_runtime::record::Body;
 use duet_runtime::run::source::genesis;
 use preserves::{IOValue, ValueImpl};
 
-use super::link::{Link, News};
+use super::connection::{News, RunConnection};
 use super::session;
 use crate::doors;
 use crate::error::CommandError;
@@ -139,7 +139,7 @@ fn ready(fact: &IOValue) -> Option<String> {
     is_ready.then(|| String::decode(&fact.index(1).into()).ok()).flatten()
 }
 
-impl Link for Local<'_> {
+impl RunConnection for Local<'_> {
     fn shown(&self) -> String {
         format!("{}@{}", self.place.name(), self.next.saturating_sub(1))
     }

@@ -28,7 +28,7 @@ use serde_json::Value;
 
 use self::texts::TextApart;
 use super::form::as_json;
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
@@ -182,7 +182,7 @@ impl AllDifferences {
         let [left, right] = &self.places;
         let results = form_of([left, right], &self.relation, &self.sides);
         WholeForm {
-            asked: asked::Told::of(&self.alignment).form(),
+            asked: asked::ListedRequests::of(&self.alignment).form(),
             texts: self.texts.clone(),
             ..results
         }
@@ -195,7 +195,7 @@ impl AllDifferences {
             text.push_str(&self.stat());
             return Told::data(Text::lines(&text));
         }
-        let told = asked::Told::of(&self.alignment).tell();
+        let told = asked::ListedRequests::of(&self.alignment).tell();
         if !self.texts.is_empty() {
             text.push_str("texts\n");
         }
@@ -215,7 +215,7 @@ impl AllDifferences {
         let errors = lines_apart(&left.errors, &right.errors);
         let files = files_apart(left, right);
         let mut counts = vec![("texts", [self.texts.len(); 2])];
-        counts.extend(asked::Told::of(&self.alignment).counts());
+        counts.extend(asked::ListedRequests::of(&self.alignment).counts());
         counts.extend([
             ("facts", facts.counts()),
             ("output", output.counts()),
@@ -229,7 +229,12 @@ impl AllDifferences {
 }
 
 /// Looks at one side.
-fn see(look: &Look<'_>, place: &Place, relation: &BranchRelation, ledger: &Ledger) -> Result<Side, CommandError> {
+fn see(
+    look: &ProjectReader<'_>,
+    place: &Place,
+    relation: &BranchRelation,
+    ledger: &Ledger,
+) -> Result<Side, CommandError> {
     let facts = Shadow::at(&place.source(look.store), place.at())?.facts();
     let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
     let facts: Vec<IOValue> = facts.into_iter().filter(is_shown).collect();

@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::form::as_json;
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::following::Following;
 use crate::journal::{Place, read_address};
-use crate::origins::{Known, Origin, Origins};
+use crate::origins::{KnownOrigins, Origin, Origins};
 use crate::turn;
 use crate::turn::json::{CauseForm, TurnForm, json_cause, json_of};
 use crate::turn::line::{Piece, did, heard};
@@ -165,7 +165,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 /// What the pages of one log know together: the origins of each branch, by its newest record. A
 /// branch that has moved on between two pages is searched anew.
 #[derive(Default)]
-pub(crate) struct Kept(BTreeMap<RecordHash, Known>);
+pub(crate) struct Kept(BTreeMap<RecordHash, KnownOrigins>);
 
 /// As [`perform`], for one of several pages.
 ///
@@ -240,7 +240,7 @@ fn lines(place: &Place, heads: &[Head], request: &Request) -> Result<Vec<Place>,
 
 /// The branches of a log, as far as they are read.
 struct History<'a> {
-    look: &'a Look<'a>,
+    look: &'a ProjectReader<'a>,
     lines: &'a [Place],
     heads: &'a [Head],
     /// The requests and actors of each branch.

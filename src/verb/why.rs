@@ -17,8 +17,8 @@ use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
 use duet_runtime::gate::payload;
-use duet_runtime::history::chain::{Link, links};
-use duet_runtime::history::changes::{Change, Sought};
+use duet_runtime::history::chain::{CausalTurn, causal_turns};
+use duet_runtime::history::changes::{FactChange, Sought};
 use duet_runtime::model::codec::Codec;
 use duet_runtime::record::Body;
 use duet_runtime::scheme::{SchemePrograms, Wanted};
@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::form::as_json;
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
@@ -129,7 +129,7 @@ pub(crate) struct Report {
 
 /// A turn of the chain.
 struct Shown {
-    link: Link,
+    link: CausalTurn,
     /// The actor, and what it did.
     words: String,
     /// How many turns between the one above and this one only went on.
@@ -179,7 +179,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     of_fact(&look, request, most)
 }
 
-fn of_output(look: &Look<'_>, request: &Request, number: NonZeroUsize, most: usize) -> Result<Report, CommandError> {
+fn of_output(
+    look: &ProjectReader<'_>,
+    request: &Request,
+    number: NonZeroUsize,
+    most: usize,
+) -> Result<Report, CommandError> {
     let place = look.resolve_turn(Some(&request.pattern))?;
     let found = output(look, &place, number.get())?;
     let mut report = Report::nothing(place);
@@ -194,13 +199,13 @@ fn of_output(look: &Look<'_>, request: &Request, number: NonZeroUsize, most: usi
     Ok(report)
 }
 
-fn of_fact(look: &Look<'_>, request: &Request, most: usize) -> Result<Report, CommandError> {
+fn of_fact(look: &ProjectReader<'_>, request: &Request, most: usize) -> Result<Report, CommandError> {
     let query = Query::read(&request.pattern)?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let (found, notes) = look.changes(&place, &query, Sought::Last)?;
     let mut report = Report::nothing(place);
     report.notes = notes;
-    if let Some(Change { sequence, fact, .. }) = found.into_iter().next() {
+    if let Some(FactChange { sequence, fact, .. }) = found.into_iter().next() {
         report.fact = Some(fact.value());
         let asserts = |action: &Action| matches!(action, Action::Assert(assert) if assert.value == fact);
         let action = action_of(look, &report.place, sequence, &asserts);
@@ -224,7 +229,7 @@ fn of_fact(look: &Look<'_>, request: &Request, most: usize) -> Result<Report, Co
 const FORM_CHARACTERS: usize = 80;
 
 /// Finds an action of a turn.
-fn action_of(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> bool) -> Option<usize> {
+fn action_of(look: &ProjectReader<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> bool) -> Option<usize> {
     let Body::Turn(taken) = turn::body(&owned_run::record_at(look.store, place, at).ok()?).ok()? else {
         return None;
     };
@@ -234,7 +239,7 @@ fn action_of(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Actio
 
 /// Finds the expression that performed an action of a turn, by taking the turn again up to there;
 /// nothing if that is not possible, or the text is one of Duet's own libraries.
-fn by(look: &Look<'_>, place: &Place, at: Sequence, action: usize) -> Option<TextForm> {
+fn by(look: &ProjectReader<'_>, place: &Place, at: Sequence, action: usize) -> Option<TextForm> {
     let record = look.store.closed_at(&place.run, &place.branch, at).ok()??;
     let before = Place {
         turn: Sequence::new(at.number().checked_sub(1)?).ok(),
@@ -256,7 +261,7 @@ struct Line {
 }
 
 /// Finds the turn that wrote a line of output, and the line.
-fn output(look: &Look<'_>, place: &Place, number: usize) -> Result<Option<Line>, CommandError> {
+fn output(look: &ProjectReader<'_>, place: &Place, number: usize) -> Result<Option<Line>, CommandError> {
     let (mut left, mut found) = (number, None);
     for record in Records::oldest_first(place.source(look.store), Sequence::FIRST..=place.at()) {
         look.go_on()?;
@@ -329,7 +334,7 @@ impl Report {
     /// Takes in what explains a call or a variable, and follows the causes of the turn.
     fn open(
         &mut self,
-        look: &Look<'_>,
+        look: &ProjectReader<'_>,
         head: String,
         explained: Option<value::Explained>,
         most: usize,
@@ -344,11 +349,11 @@ impl Report {
 
     /// Follows the causes of a turn. Turns that only went on are counted and not kept, so memory
     /// follows what is shown, however long the chain is.
-    fn lead(&mut self, look: &Look<'_>, from: Sequence, most: usize) -> Result<(), CommandError> {
+    fn lead(&mut self, look: &ProjectReader<'_>, from: Sequence, most: usize) -> Result<(), CommandError> {
         let source = self.place.source(look.store);
         let mut origins = Origins::of(self.place.source(look.store));
         let (mut skipped, mut last, mut passed) = (0, None, 0);
-        for link in links(&source, from) {
+        for link in causal_turns(&source, from) {
             look.go_on()?;
             let link = link?;
             if self.told.len() == most {
@@ -464,7 +469,7 @@ impl Report {
 }
 
 /// Whether a turn in the middle of a chain only continued a fiber.
-fn is_going_on(link: &Link) -> bool {
+fn is_going_on(link: &CausalTurn) -> bool {
     link.turn
         .events
         .iter()
@@ -472,7 +477,7 @@ fn is_going_on(link: &Link) -> bool {
 }
 
 /// The actor of a turn, and what it did.
-fn told(link: &Link, origins: &mut Origins<'_>) -> Result<String, CommandError> {
+fn told(link: &CausalTurn, origins: &mut Origins<'_>) -> Result<String, CommandError> {
     let role = origins.role(link.turn.actor, link.sequence)?;
     let did = did(&link.turn, link.sequence, origins)?;
     let loud: Vec<&str> = did

@@ -29,8 +29,8 @@ use crate::records::Records;
 use crate::saying::{Way, say};
 use crate::{imported, turn};
 
-/// The changes to the workspace's files.
-pub(super) struct Plan {
+/// The restoration of the workspace's files to their state at a turn.
+pub(super) struct Restoration {
     workspace: Workspace,
     pub(super) files: Files,
 }
@@ -63,7 +63,7 @@ struct Past {
     known: Vec<State>,
 }
 
-impl Plan {
+impl Restoration {
     /// Compares the workspace with its state at turn `at` of a branch.
     ///
     /// # Errors

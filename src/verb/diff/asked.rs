@@ -53,13 +53,13 @@ pub(crate) struct Form {
 }
 
 /// The pairs that the report lists.
-pub(super) struct Told<'a> {
+pub(super) struct ListedRequests<'a> {
     alignment: &'a Alignment,
     otherwise: Vec<&'a Pair>,
     moved: Vec<&'a Pair>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ListedRequests<'a> {
     pub(super) fn of(alignment: &'a Alignment) -> Self {
         let is_otherwise = |pair: &&Pair| {
             let both = pair.left.outcome.as_ref().zip(pair.right.outcome.as_ref());

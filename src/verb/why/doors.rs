@@ -18,7 +18,7 @@ use crate::owned_run;
 use crate::turn;
 use crate::value_text::abbreviated;
 use crate::verb::frames::{self, Computation};
-use crate::verb::project::Look;
+use crate::verb::project::ProjectReader;
 
 /// A call that is explained.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -72,7 +72,7 @@ pub(super) struct Opened<T> {
 /// # Errors
 /// If the turn made no such call, or the call has no such argument.
 pub(super) fn call(
-    look: &Look<'_>,
+    look: &ProjectReader<'_>,
     place: &Place,
     number: NonZeroUsize,
     argument: Option<&str>,
@@ -157,7 +157,7 @@ pub(super) struct Sought<'a> {
 /// # Errors
 /// If no such computation has such a variable, or the turn cannot be taken again.
 pub(super) fn variable(
-    look: &Look<'_>,
+    look: &ProjectReader<'_>,
     place: &Place,
     sought: &Sought<'_>,
     most: usize,

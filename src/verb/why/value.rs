@@ -28,7 +28,7 @@ use crate::journal::Place;
 use crate::owned_run::{self, compiled};
 use crate::render::{SourceTexts, TextForm};
 use crate::turn;
-use crate::verb::project::Look;
+use crate::verb::project::ProjectReader;
 
 /// The maximum length of a value in words.
 const VALUE_CHARACTERS: usize = 60;
@@ -104,7 +104,7 @@ pub(super) struct Explained {
 /// # Errors
 /// If nobody waits for the answer any more.
 pub(super) fn explained(
-    look: &Look<'_>,
+    look: &ProjectReader<'_>,
     place: &Place,
     wanted: &Wanted,
     most: usize,
@@ -161,7 +161,12 @@ struct Traced {
     left: u64,
 }
 
-fn traced(look: &Look<'_>, place: &Place, wanted: &Wanted, extent: &Extent) -> Result<Option<Traced>, CommandError> {
+fn traced(
+    look: &ProjectReader<'_>,
+    place: &Place,
+    wanted: &Wanted,
+    extent: &Extent,
+) -> Result<Option<Traced>, CommandError> {
     let (at, source) = (place.at(), place.source(look.store));
     let position = |number: u64| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
     let Some(before) = extent.first.checked_sub(1) else {
@@ -219,7 +224,13 @@ fn traced(look: &Look<'_>, place: &Place, wanted: &Wanted, extent: &Extent) -> R
 
 /// Takes a turn again; one that is asked about in the middle stays as it is then, a failure
 /// included.
-fn take(look: &Look<'_>, place: &Place, run: &mut Run, at: Sequence, is_left_open: bool) -> Result<(), CommandError> {
+fn take(
+    look: &ProjectReader<'_>,
+    place: &Place,
+    run: &mut Run,
+    at: Sequence,
+    is_left_open: bool,
+) -> Result<(), CommandError> {
     let source = place.source(look.store);
     let Body::Turn(turn) = turn::body(&owned_run::record_at(look.store, place, at)?)? else {
         return Err(CommandError::problem("the record is none of a turn"));
