@@ -85,7 +85,8 @@ pub(super) fn call(
             place.address(at)
         )));
     };
-    let calls: Vec<(usize, &InvokeTool)> = taken.actions.iter().enumerate().flat_map(calls_of).collect();
+    let actions = taken.actions.iter().enumerate();
+    let calls: Vec<(usize, &InvokeTool)> = actions.flat_map(|(at, action)| calls_of(at, action)).collect();
     let Some((action, call)) = calls.get(number.get() - 1).copied() else {
         let names = (1..)
             .zip(&calls)
@@ -119,8 +120,7 @@ pub(super) fn call(
     })
 }
 
-fn calls_of<'a>(action: (usize, &'a Action)) -> impl Iterator<Item = (usize, &'a InvokeTool)> + use<'a> {
-    let (at, action) = action;
+fn calls_of(at: usize, action: &Action) -> impl Iterator<Item = (usize, &InvokeTool)> {
     action
         .done()
         .iter()
