@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use duet_drivers::progress::ProgressLine;
 use duet_journal::index::{Coverage, Index};
 use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
-use duet_runtime::history::changes::{self, Change, Sought};
+use duet_runtime::history::changes::{self, FactChange, Sought};
 use duet_runtime::run::source::Source;
 
 use crate::error::CommandError;
@@ -50,7 +50,7 @@ pub(crate) fn find(
     query: &Query,
     sought: Sought,
     notes: &mut Vec<String>,
-) -> Result<Vec<Change>, CommandError> {
+) -> Result<Vec<FactChange>, CommandError> {
     let (index, coverage) = covered(searched, notes)?;
     Ok(changes::find(&index, &coverage, query.patterns(), sought)?)
 }

@@ -96,7 +96,8 @@ impl Configuration {
     /// If a file cannot be read or has a wrong entry; the error names both.
     pub(crate) fn read(
         workspace: &Path,
-        (choice, allowed_servers): (&Choice, &[String]),
+        choice: &Choice,
+        allowed_servers: &[String],
         environment: &[(OsString, OsString)],
     ) -> Result<Self, CommandError> {
         let mut all = Self {
@@ -313,13 +314,13 @@ impl File<'_> {
             origin: self.shown.clone(),
         };
         for (key, value) in entries {
-            self.entry(&mut configured, (key, value)).map_err(wrong)?;
+            self.entry(&mut configured, key, value).map_err(wrong)?;
         }
         Ok(configured)
     }
 
     /// Takes an entry of a provider; the error is the problem.
-    fn entry(&self, configured: &mut Configured, (name, value): (&str, &Value)) -> Result<(), String> {
+    fn entry(&self, configured: &mut Configured, name: &str, value: &Value) -> Result<(), String> {
         let provider = &mut configured.provider;
         match (name, value) {
             ("protocol" | "url", _) => {}
@@ -417,7 +418,7 @@ mod tests {
         }
 
         fn read(&self, choice: &Choice) -> Result<Configuration, CommandError> {
-            Configuration::read(self.folder.path(), (choice, &[]), &self.environment)
+            Configuration::read(self.folder.path(), choice, &[], &self.environment)
         }
     }
 

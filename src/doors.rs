@@ -32,20 +32,20 @@ fn folder(journal: &Journal) -> PathBuf {
 }
 
 /// The socket of the process that owns a run, or of the thread that executes a further branch.
-fn path(journal: &Journal, owner: &Owner, (run, branch): (&RunId, Option<&BranchName>)) -> PathBuf {
+fn path(journal: &Journal, owner: &Owner, run: &RunId, branch: Option<&BranchName>) -> PathBuf {
     let branch = branch.map(|branch| format!("@{branch}")).unwrap_or_default();
     folder(journal).join(format!("{}@{run}{branch}.sock", owner.name()))
 }
 
 /// Opens the door of a run of this process. Where that fails, the run goes on, and says that nobody
 /// reaches it.
-pub(crate) fn open(world: &mut World, journal: &Journal, of: (&RunId, Option<&BranchName>)) {
+pub(crate) fn open(world: &mut World, journal: &Journal, run: &RunId, branch: Option<&BranchName>) {
     let mut make = || {
         let folder = folder(journal);
         make_folder_beside(&folder)?;
         fs::set_permissions(&folder, Permissions::from_mode(0o700))?;
         sweep(&folder);
-        world.open_door(&path(journal, &Owner::this(""), of))
+        world.open_door(&path(journal, &Owner::this(""), run, branch))
     };
     if let Err(error) = make() {
         tell(world, format!("other processes cannot reach this run: {error}"));
@@ -95,7 +95,7 @@ pub(crate) fn is_near(journal: &Journal, owner: &Owner, place: &Place) -> bool {
     let has_door = || {
         branches
             .iter()
-            .any(|branch| path(journal, owner, (&place.run, *branch)).exists())
+            .any(|branch| path(journal, owner, &place.run, *branch).exists())
     };
     owner.is_here() && (!journal.is_on_server() || has_door())
 }
@@ -160,11 +160,11 @@ pub(crate) fn hand_over(
         let Some(owner) = other_owner(store, place)? else {
             break;
         };
-        let further = path(journal, &owner, (&place.run, Some(&place.branch)));
+        let further = path(journal, &owner, &place.run, Some(&place.branch));
         let door = if further.exists() {
             further
         } else {
-            path(journal, &owner, (&place.run, None))
+            path(journal, &owner, &place.run, None)
         };
         match caller::ask(&door, &address, what) {
             Ok(answer) => return Ok(Some(answer)),
@@ -191,12 +191,12 @@ fn pause() {
 pub(crate) fn ask_self(journal: &Journal, place: &Place, owner_request: &OwnerRequest) -> Result<(), CommandError> {
     let owner = Owner::this("serve");
     let address = format!("{}/{}", place.run, place.branch);
-    let further = path(journal, &owner, (&place.run, Some(&place.branch)));
+    let further = path(journal, &owner, &place.run, Some(&place.branch));
     // Only the owner of the run begins to execute branches.
     let door = if further.exists() && !matches!(owner_request, OwnerRequest::Branch { .. }) {
         further
     } else {
-        path(journal, &owner, (&place.run, None))
+        path(journal, &owner, &place.run, None)
     };
     let asked = caller::ask(&door, &address, &owner_request.encode());
     asked.map(drop).map_err(|error| failed(error, place, &owner))

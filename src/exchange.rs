@@ -56,12 +56,35 @@ pub(crate) struct Message {
     pub(crate) calls: Vec<String>,
 }
 
+/// A call that a model asks for.
+pub(crate) struct WantedCall {
+    /// The name of the tool.
+    pub(crate) name: String,
+    pub(crate) arguments: Option<IOValue>,
+}
+
+impl WantedCall {
+    /// Reads an element of the list of calls that a model asks for.
+    pub(crate) fn of(call: &IOValue) -> Self {
+        Self {
+            name: text_field(call, "name").unwrap_or_default(),
+            arguments: field(call, "arguments"),
+        }
+    }
+
+    /// Tells it in words.
+    fn told(&self) -> String {
+        let arguments = self.arguments.as_ref().map(shown);
+        format!("{} {}", self.name, arguments.unwrap_or_default())
+    }
+}
+
 /// The answer of a model.
 pub(crate) struct Heard {
     pub(crate) model: Option<String>,
     pub(crate) content: String,
-    /// The calls that it asks for: the tool's name, and its arguments.
-    pub(crate) calls: Vec<(String, String)>,
+    /// The calls that it asks for.
+    pub(crate) calls: Vec<WantedCall>,
     pub(crate) stop: String,
     pub(crate) usage: Usage,
 }
@@ -100,18 +123,11 @@ pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
     };
     let stop = text_field(result, "stop").unwrap_or_else(|| "end".to_owned());
     let calls = field(result, "tool_calls").map_or(Some(Vec::new()), |calls| list(&calls))?;
-    let call = |call: IOValue| {
-        let arguments = field(&call, "arguments").map(|arguments| shown(&arguments));
-        (
-            text_field(&call, "name").unwrap_or_default(),
-            arguments.unwrap_or_default(),
-        )
-    };
     let count = |key| field(usage.as_ref()?, key)?.as_u64()?.ok();
     Some(Heard {
         model: text_field(result, "model"),
         content,
-        calls: calls.into_iter().map(call).collect(),
+        calls: calls.as_slice().iter().map(WantedCall::of).collect(),
         stop,
         usage: Usage {
             input_tokens: count("input_tokens").unwrap_or(0),
@@ -161,7 +177,7 @@ impl Asked {
 impl Heard {
     /// Tells the result in a few words: its cost, and the calls or the first words.
     pub(crate) fn line(&self) -> String {
-        let names: Vec<&str> = self.calls.iter().map(|(name, _)| &**name).collect();
+        let names: Vec<&str> = self.calls.iter().map(|call| &*call.name).collect();
         let said = match (names.as_slice(), &*self.content) {
             ([], content) => format!("says {content:?}"),
             (names, _) => format!("wants {}", names.join(", ")),
@@ -181,11 +197,7 @@ impl Heard {
         if !self.content.is_empty() {
             rows.push(("says", self.content.clone()));
         }
-        let calls = self
-            .calls
-            .iter()
-            .map(|(name, arguments)| ("wants", format!("{name} {arguments}")));
-        rows.extend(calls);
+        rows.extend(self.calls.iter().map(|call| ("wants", call.told())));
         rows
     }
 
@@ -251,15 +263,11 @@ pub(crate) fn dollars(amount: f64) -> String {
 
 fn read_message(message: &IOValue) -> Message {
     let calls = field(message, "tool_calls").and_then(|calls| list(&calls));
-    let call = |call: IOValue| {
-        let arguments = field(&call, "arguments").map(|arguments| shown(&arguments));
-        let name = text_field(&call, "name").unwrap_or_default();
-        format!("{name} {}", arguments.unwrap_or_default())
-    };
+    let call = |call: &IOValue| WantedCall::of(call).told();
     Message {
         role: text_field(message, "role").unwrap_or_else(|| "?".to_owned()),
         content: content(message),
-        calls: calls.unwrap_or_default().into_iter().map(call).collect(),
+        calls: calls.unwrap_or_default().as_slice().iter().map(call).collect(),
     }
 }
 

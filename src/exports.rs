@@ -28,8 +28,16 @@ pub(crate) fn home_of(name: &str) -> Option<String> {
     Some(format!("({})", library.replace('/', " ")))
 }
 
-/// The exported names that contain a text, in order, each with the first library that exports it.
-pub(crate) fn names_elsewhere(text: &str) -> Vec<(String, String)> {
+/// A name, and the first library that exports it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Export {
+    pub(crate) name: String,
+    /// The library, as an import names it.
+    pub(crate) library: String,
+}
+
+/// The exported names that contain a text, in order.
+pub(crate) fn names_elsewhere(text: &str) -> Vec<Export> {
     let mut homes: BTreeMap<String, (u32, &str)> = BTreeMap::new();
     for (path, declaration) in duet_stdlib::FILES {
         let Some(library) = path.strip_suffix(".sld") else {
@@ -43,11 +51,14 @@ pub(crate) fn names_elsewhere(text: &str) -> Vec<(String, String)> {
             *home = (*home).min((place, library));
         }
     }
-    let shown = |(name, (_, library)): (String, (u32, &str))| (name, format!("({})", library.replace('/', " ")));
+    let export = |(name, (_, library)): (String, (u32, &str))| Export {
+        name,
+        library: format!("({})", library.replace('/', " ")),
+    };
     homes
         .into_iter()
         .filter(|(name, _)| !name.starts_with('%'))
-        .map(shown)
+        .map(export)
         .collect()
 }
 
@@ -103,7 +114,11 @@ mod tests {
     #[test]
     fn names_are_found_wherever_they_are() {
         let found = names_elsewhere("-retry");
-        assert_eq!(found, [("with-retry".to_owned(), "(duet agents)".to_owned())]);
+        let export = Export {
+            name: "with-retry".to_owned(),
+            library: "(duet agents)".to_owned(),
+        };
+        assert_eq!(found, [export]);
         assert_eq!(names_elsewhere("frobnicate"), []);
     }
 

@@ -41,12 +41,12 @@ pub(crate) struct Gatekeeper {
 }
 
 /// Why a reference is refused.
-struct Refused {
+pub(crate) struct Refused {
     /// A word for the kind of refusal.
-    kind: &'static str,
+    pub(crate) kind: &'static str,
     /// The run that it is about, if that is known.
-    run: Option<String>,
-    why: String,
+    pub(crate) run: Option<String>,
+    pub(crate) why: String,
 }
 
 impl Refused {
@@ -64,6 +64,14 @@ impl Refused {
             ..self
         }
     }
+}
+
+/// A reference that holds, and what it grants now.
+struct Granted {
+    reference: SturdyRef,
+    /// The name of the grant.
+    id: String,
+    grant: Grant,
 }
 
 /// How often refusals that were counted are given to the runs.
@@ -119,23 +127,28 @@ impl Gatekeeper {
 
     fn admit(&self, shown: &IOValue) -> Result<Admission, Refused> {
         let steps = Steps::read(shown)?;
-        let (signed, (run, id), grant) = self.granted(&steps)?;
-        let host = self.reach(&run, &steps, &grant).map_err(|refused| refused.of(&run))?;
+        let Granted { reference, id, grant } = self.granted(&steps)?;
+        let reached = self.reach(&grant.run, &steps, &grant);
+        let host = reached.map_err(|refused| refused.of(&grant.run))?;
         Ok(Admission {
             host,
             grant: id,
             manifest: grant.rights,
-            caveats: signed.caveats().iter().map(|caveat| caveat.source().clone()).collect(),
+            caveats: reference
+                .caveats()
+                .iter()
+                .map(|caveat| caveat.source().clone())
+                .collect(),
         })
     }
 
-    /// Finds what a reference grants now, to which run and by which grant.
-    fn granted(&self, steps: &Steps) -> Result<(SturdyRef, (String, String), Grant), Refused> {
-        let signed = SturdyRef::from_value(&steps.reference).map_err(|error| Refused::new("malformed", error))?;
-        signed
+    /// Finds what a reference grants now.
+    fn granted(&self, steps: &Steps) -> Result<Granted, Refused> {
+        let reference = SturdyRef::from_value(&steps.reference).map_err(|error| Refused::new("malformed", error))?;
+        reference
             .validate(&self.key)
             .map_err(|error| Refused::new("forged", error))?;
-        let named: Result<(String, String), _> = Codec::decode(signed.oid());
+        let named: Result<(String, String), _> = Codec::decode(reference.oid());
         let (run, id) = named.map_err(|_| Refused::new("malformed", "the sturdy reference names no run"))?;
         let grant = self.grant(&id).filter(|grant| grant.run == run);
         let revoked = || Refused::new("revoked", "the sturdy reference has been revoked").of(&run);
@@ -143,7 +156,7 @@ impl Gatekeeper {
         if grant.until_ms.is_some_and(|until_ms| until_ms <= now_ms()) {
             return Err(Refused::new("expired", "the sturdy reference has expired").of(&run));
         }
-        Ok((signed, (run, id), grant))
+        Ok(Granted { reference, id, grant })
     }
 
     /// Finds the run, or the branch of it that is asked for, and does first what is asked there.
@@ -266,8 +279,7 @@ fn branch_name(value: &IOValue) -> Result<String, Refused> {
 impl Gate for Gatekeeper {
     fn resolve(&self, reference: &IOValue) -> Result<Admission, String> {
         self.admit(reference).map_err(|refused| {
-            self.refusals
-                .note((refused.kind, refused.run.as_deref()), &refused.why, now_ms());
+            self.refusals.note(&refused, now_ms());
             refused.why
         })
     }
@@ -275,8 +287,7 @@ impl Gate for Gatekeeper {
     fn check(&self, reference: &IOValue) -> Result<(), String> {
         let granted = Steps::read(reference).and_then(|steps| self.granted(&steps));
         granted.map(drop).map_err(|refused| {
-            self.refusals
-                .note((refused.kind, refused.run.as_deref()), &refused.why, now_ms());
+            self.refusals.note(&refused, now_ms());
             refused.why
         })
     }

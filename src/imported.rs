@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::doors;
 use crate::error::CommandError;
+use crate::journal::owner;
 use crate::launch::{self, LaunchNote};
 use crate::reach::Reach;
 use crate::world_options::WorldOptions;
@@ -213,7 +214,7 @@ impl GrantArguments {
         &self.grant
     }
 
-    /// Notes the grants to an imported run in the journal, if there are any.
+    /// Notes the grants to an imported run in the journal, if there are any, for `duet resume`.
     ///
     /// # Errors
     /// If an imported run does not ask for a grant or lacks a directory, or a run that was begun
@@ -221,7 +222,7 @@ impl GrantArguments {
     pub(crate) fn settle(
         &self,
         store: &mut dyn Store,
-        (run, owner): (&RunId, &str),
+        run: &RunId,
         wanted: impl FnOnce(&dyn Store) -> Result<WantedGrants, CommandError>,
         options: &WorldOptions,
     ) -> Result<(), CommandError> {
@@ -247,7 +248,7 @@ impl GrantArguments {
             ..terms
         };
         doors::require_silence(store, run, doors::WATCH_MS)?;
-        let epoch = store.claim(run, owner)?;
+        let epoch = store.claim(run, &owner("resume"))?;
         Ok(store.set_note(run, epoch, &terms.pack()?)?)
     }
 

@@ -102,11 +102,7 @@ pub(crate) struct Place {
 impl Place {
     /// The branch, to read it in a store.
     pub(crate) fn source<'a>(&'a self, store: &'a dyn Store) -> Source<'a> {
-        Source {
-            store,
-            run: &self.run,
-            branch: &self.branch,
-        }
+        Source::new(store, &self.run, &self.branch)
     }
 
     /// The turn asked for, or the newest.

@@ -13,7 +13,7 @@ use annotate_snippets::Level;
 use duet_drivers::memory;
 use duet_drivers::text::Text;
 use duet_journal::{Blob, PackedValue};
-use duet_kernel::expander::LibraryName;
+use duet_kernel::expander::{LibraryName, SourceText};
 use duet_runtime::action::{ask_user, spawn_actor, write};
 use duet_runtime::model::codec::{Codec, Fields, is_labelled, record};
 use duet_runtime::model::fixed::FixedEntry;
@@ -25,7 +25,7 @@ use preserves::IOValue;
 use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
 use crate::reach::Reach;
-use crate::world_options::WorldOptions;
+use crate::world_options::{DoubleScript, WorldOptions};
 use crate::{migrate, policy, render};
 
 mod manifest;
@@ -265,10 +265,7 @@ impl Launch {
         if self.is_folder {
             return Ok(());
         }
-        let doubles = options
-            .double
-            .iter()
-            .flat_map(|(_, script)| duet_drivers::tool::double::names(script));
+        let doubles = options.double.iter().flat_map(DoubleScript::names);
         self.manifest.extend(implied(options));
         self.doubled = doubles.filter(|name| !self.manifest.grants(name)).collect();
         self.manifest.extend(self.doubled.iter().cloned());
@@ -318,10 +315,7 @@ impl Launch {
 /// Says whether a manifest grants any tool of a server, and no double stands in for them.
 pub(crate) fn uses_server(manifest: &Manifest, name: &str, options: &WorldOptions) -> bool {
     let of_server = format!("{name}/");
-    let is_doubled = |(_, script): &(String, String)| {
-        let doubles = duet_drivers::tool::double::names(script);
-        doubles.iter().any(|double| double.starts_with(&of_server))
-    };
+    let is_doubled = |script: &DoubleScript| script.names().iter().any(|double| double.starts_with(&of_server));
     manifest.names().any(|grant| grant.starts_with(&of_server)) && !options.double.iter().any(is_doubled)
 }
 
@@ -430,18 +424,20 @@ pub(crate) fn read_workflow(path: &Path, is_faithful: bool) -> Result<Translated
 }
 
 fn translate_workflow(path: &Path, text: &str, is_faithful: bool) -> Result<TranslatedWorkflow, CommandError> {
-    let name = path.display().to_string();
-    let place = (name.as_str(), text);
+    let source = SourceText {
+        name: path.display().to_string(),
+        text: text.into(),
+    };
     let translation = migrate::translate(text, is_faithful).map_err(|error| {
         let what = error.fault.to_string();
-        CommandError::Shown(render::located(&Level::ERROR, &what, place, error.span))
+        CommandError::Shown(render::located(&Level::ERROR, &what, &source, error.span))
     })?;
     let warnings = translation.warnings.into_iter();
     Ok(TranslatedWorkflow {
         text: translation.text,
         kept: translation.kept,
         warnings: warnings
-            .map(|(span, what)| render::located(&Level::WARNING, &what, place, span))
+            .map(|(span, what)| render::located(&Level::WARNING, &what, &source, span))
             .collect(),
     })
 }

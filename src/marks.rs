@@ -11,10 +11,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use duet_journal::beside::{append_beside, text_beside};
-use duet_journal::{RecordHash, RunId, Sequence};
+use duet_journal::{Head, RecordHash, RunId, Sequence, Store};
 use duet_runtime::model::address::Mark;
+use duet_runtime::run::source::Source;
 
+use crate::error::CommandError;
 use crate::journal::Journal;
+use crate::records::hash_at;
 
 /// A turn that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,33 @@ pub(crate) struct Marked {
     pub(crate) turn: Sequence,
     /// Its record.
     pub(crate) record: RecordHash,
+}
+
+/// A run and its copy in another store, where records may have other hashes.
+pub(crate) struct CopiedRun<'a> {
+    pub(crate) original: &'a dyn Store,
+    pub(crate) copy: &'a dyn Store,
+    pub(crate) run: &'a RunId,
+    /// The heads of the branches that were copied.
+    pub(crate) heads: &'a [Head],
+}
+
+impl CopiedRun<'_> {
+    /// Finds a marked turn of the original in the copy; `None` if no copied branch leads to it.
+    ///
+    /// # Errors
+    /// If a store cannot be read.
+    pub(crate) fn find(&self, marked: Marked) -> Result<Option<Marked>, CommandError> {
+        for Head { branch, .. } in self.heads {
+            let at = |store| hash_at(Source::new(store, self.run, branch), marked.turn);
+            if at(self.original)? == Some(marked.record)
+                && let Some(record) = at(self.copy)?
+            {
+                return Ok(Some(Marked { record, ..marked }));
+            }
+        }
+        Ok(None)
+    }
 }
 
 fn path(journal: &Journal) -> PathBuf {

@@ -69,7 +69,7 @@ const LEARNED_AT_ONCE: usize = 64;
 /// The requests and actors of one branch, as far as they are known.
 pub(crate) struct Origins<'a> {
     source: Source<'a>,
-    known: Known,
+    known: KnownOrigins,
     /// How many records were read to find origins.
     looked: Cell<u64>,
     /// How many more records bisections may read in vain.
@@ -79,7 +79,7 @@ pub(crate) struct Origins<'a> {
 /// The findings about the requests, actors and fibers of one branch; they hold for every branch
 /// that shares the turns.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownOrigins {
     requests: BTreeMap<RequestId, Asked>,
     roles: BTreeMap<ActorId, Option<String>>,
     /// The paths of all actors, once somebody has asked for one.
@@ -93,7 +93,7 @@ pub(crate) struct Known {
     learned: u64,
 }
 
-impl Known {
+impl KnownOrigins {
     fn count(&self) -> usize {
         self.requests.len() + self.roles.len() + self.names.len() + self.waits.len()
     }
@@ -109,11 +109,11 @@ struct Asked {
 impl<'a> Origins<'a> {
     /// Begins with nothing.
     pub(crate) fn of(source: Source<'a>) -> Self {
-        Self::knowing(source, Known::default())
+        Self::knowing(source, KnownOrigins::default())
     }
 
     /// Begins with what is known of the branch.
-    pub(crate) fn knowing(source: Source<'a>, known: Known) -> Self {
+    pub(crate) fn knowing(source: Source<'a>, known: KnownOrigins) -> Self {
         Self {
             source,
             known,
@@ -124,9 +124,9 @@ impl<'a> Origins<'a> {
 
     /// Returns what a later question about the branch begins with: nothing if that is too much to
     /// keep, or if some searches were given up, so that the next question searches again.
-    pub(crate) fn into_known(self) -> Known {
+    pub(crate) fn into_known(self) -> KnownOrigins {
         if self.known.count() > KEPT_MAX || self.may_read_in_vain.get() == 0 {
-            Known::default()
+            KnownOrigins::default()
         } else {
             self.known
         }

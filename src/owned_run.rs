@@ -68,8 +68,8 @@ use branches::Branches;
 pub(crate) use changed::changed;
 use changed::changed_launch;
 use compiled::{CompiledPrograms, Pinned, pinned, pinned_or_kept};
-use keep::Keeper;
 pub(crate) use keep::LeaseRenewals;
+use keep::RunLease;
 pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
 use library_folder::Folder;
@@ -77,7 +77,7 @@ pub(crate) use measure::{share as share_memory, share_among as share_memory_amon
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
 pub(crate) use stepwise::{Waited, is_approval, newest_evaluation};
-use surroundings::{Claim, snapshots, take_up};
+use surroundings::{Claim, snapshots};
 pub(crate) use surroundings::{looking_tools, secrets};
 
 /// A run that this process owns, with its world.
@@ -86,7 +86,7 @@ pub(crate) struct OwnedRun {
     place: RunPlace,
     texts: SourceTexts,
     world: Reporting,
-    keeper: Keeper,
+    lease: RunLease,
     branches: Branches,
     /// Who asked it to stop, to be told when it has.
     stopped_by: Option<Request>,
@@ -363,7 +363,8 @@ impl OwnedRun {
             is_further: false,
             beats: None,
         };
-        Ok(Self::of(run, world, (place, texts), Branches::of(&options)))
+        let branches = Branches::of(&options);
+        Ok(Self::of(Detached { run, texts, branches }, world, place))
     }
 
     /// Opens a stored run at the head of a branch to continue it.
@@ -403,7 +404,8 @@ impl OwnedRun {
         let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;
         let epoch = store.claim(&place.run, &journal::owner(opening.command))?;
         let restored = place.source(store).restore_begun(opening.genesis, programs)?;
-        let (run, mut world) = take_up(restored, (&*store, place), &Claim::of(epoch, opening.command), options)?;
+        let claim = Claim::of(epoch, opening.command);
+        let (run, mut world) = claim.take_up(restored, &*store, place, options)?;
         if let Some(told) = silent {
             doors::tell(&mut world, told);
         }
@@ -411,7 +413,7 @@ impl OwnedRun {
             beats: opening.beats.cloned(),
             ..RunPlace::of(place, journal)
         };
-        Ok(Self::of(run, world, (place, texts), branches))
+        Ok(Self::of(Detached { run, texts, branches }, world, place))
     }
 
     /// Opens a further branch of a run that this process owns under an epoch.
@@ -426,22 +428,23 @@ impl OwnedRun {
     ) -> Result<Self, CommandError> {
         let Pinned { programs, texts } = pinned(store, place)?;
         let restored = place.source(store).restore(None, programs, Snapshots::Use)?;
-        let (run, world) = take_up(
-            restored,
-            (&*store, place),
-            &Claim::of(epoch, "serve"),
-            options.beside(journal),
-        )?;
+        let claim = Claim::of(epoch, "serve");
+        let (run, world) = claim.take_up(restored, &*store, place, options.beside(journal))?;
         let place = RunPlace {
             is_further: true,
             ..RunPlace::of(place, journal)
         };
-        Ok(Self::of(run, world, (place, texts), Branches::default()))
+        let branches = Branches::default();
+        Ok(Self::of(Detached { run, texts, branches }, world, place))
     }
 
     /// Makes a run that this process owns reachable.
-    fn of(run: Run, world: World, (place, texts): (RunPlace, SourceTexts), branches: Branches) -> Self {
-        let (mut run, mut world) = (run, world);
+    fn of(detached: Detached, mut world: World, place: RunPlace) -> Self {
+        let Detached {
+            mut run,
+            texts,
+            branches,
+        } = detached;
         // Changed texts that the run has taken on, and those of stored code, come with its records.
         let has_others = !run.state().patches.is_empty() || run.code_from().is_some();
         let texts = match has_others {
@@ -450,7 +453,7 @@ impl OwnedRun {
         };
         host::dismiss_peers(&mut run);
         Self {
-            keeper: Keeper::of(&run, &mut world, &place),
+            lease: RunLease::of(&run, &mut world, &place),
             branches,
             world: Reporting::new(world, &place, run.id()),
             run,
@@ -487,14 +490,11 @@ impl OwnedRun {
         };
         let epoch = store.claim(&place.run, &doors::successor(store, &place.run, "repl")?)?;
         let restored = run.rewind(&place.source(store), None)?;
-        let (run, world) = take_up(
-            restored,
-            (&*store, place),
-            &Claim::of(epoch, "repl"),
-            options.beside(journal),
-        )?;
+        let claim = Claim::of(epoch, "repl");
+        let (run, world) = claim.take_up(restored, &*store, place, options.beside(journal))?;
         branches.renew(run.epoch());
-        Ok(Self::of(run, world, (RunPlace::of(place, journal), texts), branches))
+        let detached = Detached { run, texts, branches };
+        Ok(Self::of(detached, world, RunPlace::of(place, journal)))
     }
 
     /// The exit code of the run, if it has ended.

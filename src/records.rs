@@ -5,10 +5,12 @@
 //! It chooses no records; the commands do. Read next: `turn.rs`.
 
 use std::collections::BTreeSet;
+use std::ops::{Range, RangeInclusive};
 
 use duet_journal::store::Opener;
-use duet_journal::{BranchName, ClosedRecord, Record, RecordHash, RunId, Sequence, Store};
+use duet_journal::{ClosedRecord, Record, RecordHash, Sequence, Store};
 use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::run::source::Source;
 
 use crate::error::CommandError;
 use crate::journal::{self, Place};
@@ -19,30 +21,22 @@ const PORTION: u64 = 256;
 
 /// The records of a branch between two positions, in either order.
 pub(crate) struct Records<'a> {
-    store: &'a dyn Store,
-    run: &'a RunId,
-    branch: &'a BranchName,
+    source: Source<'a>,
     opener: Opener<'a>,
-    /// The positions that are still to be read: the first, and the one after the last.
-    left: (u64, u64),
+    /// The positions that are still to be read.
+    left: Range<u64>,
     /// The records that were read; the next one stands at the end.
     portion: Vec<ClosedRecord>,
     is_newest_first: bool,
 }
 
 impl<'a> Records<'a> {
-    /// Begins with the oldest of the records from `first` to `last`.
-    pub(crate) fn oldest_first(
-        store: &'a dyn Store,
-        (run, branch): (&'a RunId, &'a BranchName),
-        (first, last): (Sequence, Sequence),
-    ) -> Self {
+    /// Begins with the oldest of the records in a range.
+    pub(crate) fn oldest_first(source: Source<'a>, range: RangeInclusive<Sequence>) -> Self {
         Self {
-            store,
-            run,
-            branch,
-            opener: Opener::new(store),
-            left: (first.number(), last.number() + 1),
+            source,
+            opener: Opener::new(source.store),
+            left: range.start().number()..range.end().number() + 1,
             portion: Vec::new(),
             is_newest_first: false,
         }
@@ -50,10 +44,9 @@ impl<'a> Records<'a> {
 
     /// Begins with the newest record of a place, and leads back to the first.
     pub(crate) fn newest_first(store: &'a dyn Store, place: &'a Place) -> Self {
-        let range = (Sequence::FIRST, place.at());
         Self {
             is_newest_first: true,
-            ..Self::oldest_first(store, (&place.run, &place.branch), range)
+            ..Self::oldest_first(place.source(store), Sequence::FIRST..=place.at())
         }
     }
 
@@ -69,25 +62,26 @@ impl<'a> Records<'a> {
     }
 
     fn read(&mut self) -> Result<(), CommandError> {
-        let (first, end) = self.left;
-        if first >= end {
+        if self.left.is_empty() {
             return Ok(());
         }
+        let Range { start: first, end } = self.left;
+        let Source { store, run, branch } = self.source;
         let count = PORTION.min(end - first);
         let from = if self.is_newest_first { end - count } else { first };
         let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
         let range = position(from)?..position(from + count)?;
-        self.portion = self.store.read_closed(self.run, self.branch, range)?;
+        self.portion = store.read_closed(run, branch, range)?;
         if self.portion.len() as u64 != count {
             let missing = from + self.portion.len() as u64;
-            let name = journal::name(self.run, self.branch);
+            let name = journal::name(run, branch);
             return Err(CommandError::problem(format!("{name} has no turn {missing}")));
         }
         if self.is_newest_first {
-            self.left.1 = from;
+            self.left.end = from;
         } else {
             self.portion.reverse();
-            self.left.0 = from + count;
+            self.left.start = from + count;
         }
         Ok(())
     }
@@ -110,16 +104,15 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// Decodes the turns of a branch from `first` to `last`, without the run's first record.
+/// Decodes the turns of a branch in a range, without the run's first record.
 ///
 /// # Errors
 /// Each turn comes with those of its reading.
-pub(crate) fn turns<'a>(
-    store: &'a dyn Store,
-    branch: (&'a RunId, &'a BranchName),
-    range: (Sequence, Sequence),
-) -> impl Iterator<Item = Result<TurnRecord, CommandError>> + use<'a> {
-    let records = Records::oldest_first(store, branch, range);
+pub(crate) fn turns(
+    source: Source<'_>,
+    range: RangeInclusive<Sequence>,
+) -> impl Iterator<Item = Result<TurnRecord, CommandError>> {
+    let records = Records::oldest_first(source, range);
     records.filter_map(|record| match record.and_then(|record| turn::body(&record)) {
         Ok(Body::Turn(turn)) => Some(Ok(turn)),
         Ok(Body::Genesis(_)) => None,
@@ -135,20 +128,19 @@ const GAP: u64 = 16;
 /// # Errors
 /// Each turn comes with those of its reading.
 pub(crate) fn chosen_turns<'a>(
-    store: &'a dyn Store,
-    branch: (&'a RunId, &'a BranchName),
+    source: Source<'a>,
     chosen: &'a BTreeSet<Sequence>,
 ) -> impl Iterator<Item = Result<(Sequence, TurnRecord), CommandError>> + use<'a> {
-    let mut stretches: Vec<(Sequence, Sequence)> = Vec::new();
+    let mut ranges: Vec<RangeInclusive<Sequence>> = Vec::new();
     for at in chosen {
-        match stretches.last_mut() {
-            Some(last) if at.number() - last.1.number() <= GAP => last.1 = *at,
-            Some(_) | None => stretches.push((*at, *at)),
+        match ranges.last_mut() {
+            Some(last) if at.number() - last.end().number() <= GAP => *last = *last.start()..=*at,
+            Some(_) | None => ranges.push(*at..=*at),
         }
     }
-    let records = stretches
+    let records = ranges
         .into_iter()
-        .flat_map(move |range| Records::oldest_first(store, branch, range));
+        .flat_map(move |range| Records::oldest_first(source, range));
     records.filter_map(move |record| {
         let record = match record {
             Ok(record) => record,
@@ -176,12 +168,12 @@ pub(crate) fn newest_turns(
     place: &Place,
     count: u64,
 ) -> Result<Vec<(TurnRecord, Option<u64>)>, CommandError> {
-    let (branch, last) = ((&place.run, &place.branch), place.at());
+    let last = place.at();
     let first = Sequence::new(last.number().saturating_sub(count - 1)).unwrap_or(Sequence::FIRST);
     let end = last.next().unwrap_or(last);
-    let times = store.times(branch.0, branch.1, first..end)?;
+    let times = store.times(&place.run, &place.branch, first..end)?;
     let mut newest = Vec::new();
-    for (index, record) in Records::oldest_first(store, branch, (first, last)).enumerate() {
+    for (index, record) in Records::oldest_first(place.source(store), first..=last).enumerate() {
         if let Body::Turn(turn) = turn::body(&record?)? {
             newest.push((turn, times.get(index).and_then(|time| time.ms())));
         }
@@ -189,17 +181,16 @@ pub(crate) fn newest_turns(
     Ok(newest)
 }
 
-/// Names the tools that the turns from `first` to `last` of a branch call. Large bodies are not
-/// read: their outlines name the tools.
+/// Names the tools that the turns of a branch in a range call. Large bodies are not read: their
+/// outlines name the tools.
 ///
 /// # Errors
 /// As those of reading the turns.
 pub(crate) fn called_tools(
-    store: &dyn Store,
-    branch: (&RunId, &BranchName),
-    range: (Sequence, Sequence),
+    source: Source<'_>,
+    range: RangeInclusive<Sequence>,
 ) -> Result<BTreeSet<String>, CommandError> {
-    let mut records = Records::oldest_first(store, branch, range);
+    let mut records = Records::oldest_first(source, range);
     let mut tools = BTreeSet::new();
     while let Some(record) = records.next_closed()? {
         match record.outline() {
@@ -218,10 +209,7 @@ pub(crate) fn called_tools(
 ///
 /// # Errors
 /// If the journal cannot be read.
-pub(crate) fn hash_at(
-    store: &dyn Store,
-    (run, branch): (&RunId, &BranchName),
-    at: Sequence,
-) -> Result<Option<RecordHash>, CommandError> {
+pub(crate) fn hash_at(source: Source<'_>, at: Sequence) -> Result<Option<RecordHash>, CommandError> {
+    let Source { store, run, branch } = source;
     Ok(store.closed_at(run, branch, at)?.map(|record| record.hash()))
 }

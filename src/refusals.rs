@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use duet_drivers::serve::host::{Host, Refusal};
 
-use crate::gatekeeper::Hosts;
+use crate::gatekeeper::{Hosts, Refused};
 
 /// The time in milliseconds between two messages of a kind in a run.
 const SPAN_MS: u64 = 60_000;
@@ -42,16 +42,16 @@ impl Refusals {
         }
     }
 
-    /// Counts a refusal of a kind that concerns a run, and tells the run if it was not told of one
+    /// Counts a refusal, and tells the run that it concerns if it was not told of one of its kind
     /// lately.
-    pub(crate) fn note(&self, (kind, run): (&'static str, Option<&str>), why: &str, now_ms: u64) {
-        let Some((address, _)) = self.recipient(run) else {
+    pub(crate) fn note(&self, refused: &Refused, now_ms: u64) {
+        let Some((address, _)) = self.recipient(refused.run.as_deref()) else {
             return;
         };
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = counts.entry((kind, address)).or_default();
+        let known = counts.entry((refused.kind, address)).or_default();
         known.count += 1;
-        known.why = why.chars().take(WHY_CHARACTERS).collect();
+        known.why = refused.why.chars().take(WHY_CHARACTERS).collect();
         drop(counts);
         self.flush(now_ms);
     }

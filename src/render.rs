@@ -25,7 +25,7 @@ use crate::error::Problem;
 use crate::exports::home_of;
 use crate::saying::Speaker;
 use crate::value_text::shown;
-pub(crate) use texts::SourceTexts;
+pub(crate) use texts::{SourceTexts, TextForm};
 
 /// Lays out groups whose parts come from [`prose`], [`line()`] or [`snippet`].
 fn laid_out(groups: &[Group<'_>], is_styled: bool) -> Text {
@@ -98,14 +98,10 @@ pub(crate) fn plain_diagnostics(found: &[Diagnostic], name: &str, text: &str) ->
 }
 
 /// Lays out a message about a place of a single text.
-pub(crate) fn located(level: &Level<'static>, what: &str, (name, text): (&str, &str), span: Range<usize>) -> Text {
-    let source = SourceText {
-        name: name.to_owned(),
-        text: Arc::from(text),
-    };
-    let place = AnnotationKind::Primary.span(clamp(text, span.start, span.end));
+pub(crate) fn located(level: &Level<'static>, what: &str, source: &SourceText, span: Range<usize>) -> Text {
+    let place = AnnotationKind::Primary.span(clamp(&source.text, span.start, span.end));
     let title = level.clone().primary_title(prose(what));
-    laid_out(&[title.element(snippet(&source, vec![place]))], false)
+    laid_out(&[title.element(snippet(source, vec![place]))], false)
 }
 
 /// One error: its place with the notes in the same text, then the notes in other texts, then the

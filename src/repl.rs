@@ -1,7 +1,7 @@
 //! The prompt: the line editor, the comma commands, and the run behind them.
 //!
-//! INVARIANT: only `repl/session.rs`, `repl/evaluation.rs` and the links of guests know that there
-//! is a run; the other parts know text, the line editor knows keys.
+//! INVARIANT: only `repl/session.rs`, `repl/evaluation.rs` and the connections of guests know that
+//! there is a run; the other parts know text, the line editor knows keys.
 //! Read next: `repl/prompt.rs`, then `repl/session.rs`.
 
 mod asked;
@@ -17,7 +17,7 @@ pub(crate) mod guest;
 mod highlight;
 pub(crate) mod history;
 mod indent;
-pub(crate) mod link;
+pub(crate) mod connection;
 pub(crate) mod local;
 pub(crate) mod outline;
 mod owner;

@@ -30,7 +30,7 @@ use crate::verb::waits::{Waiting, waits};
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum RunStatus {
     /// A process executes it, and it has asked a person this many questions.
     Running(Box<Owner>, u64),
     /// No process does.
@@ -90,7 +90,7 @@ impl Rest {
 /// How a run stands, with the reason, and what its language models cost so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
-    pub(crate) standing: Standing,
+    pub(crate) standing: RunStatus,
     /// The first open question, the awaited fact, or why the run failed; otherwise empty.
     pub(crate) words: String,
     pub(crate) usage: Usage,
@@ -98,7 +98,7 @@ pub(crate) struct Found {
 
 /// The finding about a run that stands still.
 #[derive(Clone, Debug, PartialEq)]
-struct Known {
+struct Finding {
     turn: u64,
     rest: Rest,
     usage: Usage,
@@ -108,7 +108,7 @@ struct Known {
 /// The findings about runs that stand still.
 pub(crate) struct Standings<'a> {
     journal: &'a Journal,
-    known: BTreeMap<RecordHash, Known>,
+    known: BTreeMap<RecordHash, Finding>,
     /// The heads at which each run stood, oldest first.
     by_run: BTreeMap<String, Vec<RecordHash>>,
     /// New findings, as they are kept.
@@ -125,7 +125,7 @@ impl<'a> Standings<'a> {
             found: String::new(),
         };
         for line in text_beside(&journal.beside(".standing")).lines() {
-            if let Some((run, hash, known)) = Known::read(line) {
+            if let Some((run, hash, known)) = Finding::read(line) {
                 standings.by_run.entry(run).or_default().push(hash);
                 standings.known.insert(hash, known);
             }
@@ -143,7 +143,7 @@ impl<'a> Standings<'a> {
         store: &dyn Store,
         run: &RunId,
         head: &Head,
-    ) -> Result<(Standing, Option<u64>), CommandError> {
+    ) -> Result<(RunStatus, Option<u64>), CommandError> {
         let (found, since) = self.found(store, run, head)?;
         Ok((found.standing, since))
     }
@@ -176,7 +176,7 @@ impl<'a> Standings<'a> {
                 Rest::Ended(_) | Rest::Waiting | Rest::Left | Rest::Broken => 0,
             };
             let found = Found {
-                standing: Standing::Running(Box::new(owner), questions),
+                standing: RunStatus::Running(Box::new(owner), questions),
                 words: known.words,
                 usage: known.usage,
             };
@@ -187,21 +187,21 @@ impl<'a> Standings<'a> {
         }
         let seen = claim.and_then(|claim| claim.owner.parse::<Owner>().ok());
         let found = Found {
-            standing: Standing::Resting(known.rest),
+            standing: RunStatus::Resting(known.rest),
             words: known.words,
             usage: known.usage,
         };
         Ok((found, seen.map(|owner| owner.seen_ms)))
     }
 
-    fn find(&self, store: &dyn Store, place: &Place) -> Result<Known, CommandError> {
+    fn find(&self, store: &dyn Store, place: &Place) -> Result<Finding, CommandError> {
         let (rest, words) = find(store, place);
         let usage = if rest == Rest::Broken {
             Usage::default()
         } else {
             self.usage(store, place)?
         };
-        Ok(Known {
+        Ok(Finding {
             turn: place.head.sequence.number(),
             rest,
             usage,
@@ -215,14 +215,13 @@ impl<'a> Standings<'a> {
         for hash in self.by_run.get(place.run.as_str()).into_iter().flatten().rev() {
             let Some(known) = self.known.get(hash) else { continue };
             let at = Sequence::new(known.turn).map_err(|error| CommandError::problem(error.to_string()))?;
-            if at < place.head.sequence && hash_at(store, (&place.run, &place.branch), at)? == Some(*hash) {
+            if at < place.head.sequence && hash_at(place.source(store), at)? == Some(*hash) {
                 (usage, first) = (known.usage, at.next().unwrap_or(at));
                 break;
             }
         }
         let mut origins = Origins::of(place.source(store));
-        let range = (first, place.head.sequence);
-        for record in Records::oldest_first(store, (&place.run, &place.branch), range) {
+        for record in Records::oldest_first(place.source(store), first..=place.head.sequence) {
             let record = record?;
             if !may_concern_models(record.body_view().as_bytes()) {
                 continue;
@@ -264,7 +263,7 @@ fn may_concern_models(body: &[u8]) -> bool {
     has(b"answered") || has(exchange::TOOL.as_bytes())
 }
 
-impl Known {
+impl Finding {
     /// Reads a line; `None` if another version wrote it.
     fn read(line: &str) -> Option<(String, RecordHash, Self)> {
         let parts: Vec<&str> = line.splitn(9, ' ').collect();

@@ -206,7 +206,7 @@ impl Testing<'_> {
     fn run(&self, case: &Case<'_>, terminal: &mut Terminal, run: &mut Option<RunId>) -> Result<Tested, CommandError> {
         let mut launch = Launch::read(Program::at(case.path), None, Vec::new())?;
         let recorded = case.recorded;
-        let script = recorded.map(|recorded| (recorded.path.clone(), recorded.script.clone()));
+        let script = recorded.map(|recorded| recorded.script.clone());
         let options = WorldOptions {
             live: recorded.is_some().then(|| self.live.clone()),
             doubles: recorded.map(|recorded| recorded.doubles.clone()),
@@ -237,7 +237,7 @@ impl Testing<'_> {
             // Two files of one name begin one after the other.
             let _alone = CLAIMING.lock().unwrap_or_else(PoisonError::into_inner);
             let mut store = journal.open_or_create("test")?;
-            let name = claim_name(&mut store as &mut dyn Store, None, (&launch.stem, "test"))?;
+            let name = claim_name(&mut store as &mut dyn Store, None, &launch.stem, "test")?;
             (store, name)
         };
         *run = Some(name.clone());

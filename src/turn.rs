@@ -142,7 +142,7 @@ pub(crate) fn short(text: &str, characters: usize) -> String {
 }
 
 /// Describes a record in full.
-pub(crate) fn full(address: &str, (record, body): (&Record, &Body), asked: AskedModel<'_>) -> String {
+pub(crate) fn full(address: &str, record: &Record, body: &Body, asked: AskedModel<'_>) -> String {
     let header = record.header();
     let mut text = format!("{address}\n");
     let mut row = |name: &str, value: &dyn std::fmt::Display| {

@@ -5,9 +5,10 @@
 //! It grants nothing; `launch.rs` and `owned_run/widening.rs` do.
 //! Read next: `reach.rs`, `owned_run.rs`.
 
+mod doubles;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -45,6 +46,8 @@ use crate::testing::answers::is_recorded;
 use crate::watch::Typed;
 use crate::webhooks::WayBack;
 use crate::workspaces::Workspaces;
+use doubles::DoubleArgument;
+pub(crate) use doubles::DoubleScript;
 
 /// The options of a world.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +60,8 @@ pub(crate) struct WorldOptions {
     pub(crate) models: Choice,
     /// The servers of the Model Context Protocol.
     pub(crate) servers: ServerChoice,
-    /// The script of doubles, by the path it was read from.
-    pub(crate) double: Option<(String, String)>,
+    /// The script of doubles.
+    pub(crate) double: Option<DoubleScript>,
     /// The doubles of that script, if somebody looks at them afterwards.
     pub(crate) doubles: Option<Doubles>,
     /// Answers and approvals that are given ahead.
@@ -168,40 +171,6 @@ pub(crate) struct WorldArguments {
     native: NativeArgument,
 }
 
-/// The option that names doubles.
-#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct DoubleArgument {
-    /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
-    #[arg(long, value_name = "FILE")]
-    double: Option<PathBuf>,
-    /// The text of that file, if a server has read it for a client.
-    #[arg(skip)]
-    double_text: Option<String>,
-}
-
-impl DoubleArgument {
-    /// Reads the script of doubles, unless it has been read; returns it with its path.
-    fn read(&self) -> Result<Option<(String, String)>, CommandError> {
-        let Some(path) = &self.double else { return Ok(None) };
-        let path = path.display().to_string();
-        let text = self.double_text.clone().map_or_else(|| fs::read_to_string(&path), Ok);
-        let text = text.map_err(|error| CommandError::caused(format!("cannot read `{path}`"), &error))?;
-        Ok(Some((path, text)))
-    }
-
-    /// These doubles, or those of the person who runs a server.
-    fn within(self, granted: &Self) -> Result<Self, String> {
-        match (&self.double, &granted.double) {
-            (Some(_), Some(_)) => {
-                Err("whoever started the server has chosen the doubles: leave out `double`".to_owned())
-            }
-            (_, None) => Ok(self),
-            (None, Some(_)) => Ok(granted.clone()),
-        }
-    }
-}
-
 /// The options that say what a run reaches in the world.
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[serde(default)]
@@ -236,7 +205,7 @@ impl ReachArguments {
     pub(crate) fn is_any(&self) -> bool {
         let lists = [&self.secret, &self.allow_host, &self.allow_server];
         let choices = [&self.provider, &self.model];
-        self.double.double.is_some()
+        self.double.is_given()
             || lists.into_iter().any(|list| !list.is_empty())
             || choices.into_iter().any(Option::is_some)
     }
@@ -290,7 +259,7 @@ impl GoOnArguments {
 
     /// Names what is given, for a process that cannot take it.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        match (self.double.double.is_some(), self.approve.is_empty()) {
+        match (self.double.is_given(), self.approve.is_empty()) {
             (false, true) => None,
             (true, true) => Some("doubles"),
             (false, false) => Some("approvals"),
@@ -318,7 +287,7 @@ impl WorldArguments {
     /// The first option given that no journal has, so that it ends with the process.
     pub(crate) fn of_the_process(&self) -> Option<&'static str> {
         let given = [
-            ("--double", self.reach.double.double.is_some()),
+            ("--double", self.reach.double.is_given()),
             ("--answer", !self.answers.is_empty()),
             ("--approve", !self.approve.is_empty()),
             ("--headless", self.headless),
@@ -418,10 +387,10 @@ impl WorldOptions {
         let opened = opened.map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", workspace.display()), &error)
         })?;
-        let chosen = (&self.models, &self.servers.allowed[..]);
-        let mut configuration = Configuration::read(workspace, chosen, &environment)?;
+        let allowed = &self.servers.allowed;
+        let mut configuration = Configuration::read(workspace, &self.models, allowed, &environment)?;
         let described = std::mem::take(&mut configuration.servers);
-        let servers = servers::settings(described, &self.servers, (workspace, &environment))?;
+        let servers = servers::settings(described, &self.servers, workspace, &environment)?;
         let tools = Registry::built_in(opened, environment).reading(&self.seen_clock());
         let hosts = Hosts::of(&self.hosts).map_err(|entry| {
             CommandError::usage(format!("the port of the host `{entry}` is no number from 1 to 65535"))
@@ -438,15 +407,11 @@ impl WorldOptions {
         let tools = match (&self.doubles, &self.double) {
             (Some(doubles), _) => doubles.stand_in(tools),
             (None, None) => tools,
-            (None, Some((path, script))) => double::stand_in(tools, script)
+            (None, Some(DoubleScript { path, text })) => double::stand_in(tools, text)
                 .map_err(|error| CommandError::usage(format!("`{path}` is no script of doubles: {error}")))?,
         };
         // Nothing happens outside when a double is called.
-        let doubled: Vec<String> = self
-            .double
-            .iter()
-            .flat_map(|(_, script)| double::names(script))
-            .collect();
+        let doubled: Vec<String> = self.double.iter().flat_map(DoubleScript::names).collect();
         let tools = match &self.live {
             Some(live) => unrecorded_withheld(tools, &doubled, live),
             None => tools,

@@ -10,8 +10,14 @@ use preserves::IOValue;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// What a run tells a connection: the number of the way in, the client's actor, the event.
-pub(crate) type News = (u64, ActorId, Told);
+/// What a run tells a connection.
+pub(crate) struct News {
+    /// The connection's number for the way in.
+    pub(crate) way: u64,
+    /// The client's actor.
+    pub(crate) peer: ActorId,
+    pub(crate) told: Told,
+}
 
 /// The connection's end of a way into a run.
 #[derive(Clone)]
@@ -19,6 +25,14 @@ pub(crate) struct NewsSender {
     /// The connection's number for it.
     pub(crate) way: u64,
     pub(crate) news: UnboundedSender<News>,
+}
+
+impl NewsSender {
+    /// Tells the connection something; returns whether it is still there.
+    pub(crate) fn tell(&self, peer: ActorId, told: Told) -> bool {
+        let way = self.way;
+        self.news.send(News { way, peer, told }).is_ok()
+    }
 }
 
 /// What a connection wants of a run.

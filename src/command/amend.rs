@@ -185,7 +185,7 @@ fn tell_left_behind(
     let Some(first) = turn.next().filter(|first| *first <= last) else {
         return Ok(());
     };
-    for turn in turns(store, (&place.run, &place.branch), (first, last)) {
+    for turn in turns(place.source(store), first..=last) {
         let inputs = input::said(&turn?);
         if inputs.iter().any(|said| matches!(said, RecordedInput::Unasked(_))) {
             let from = format!("{}/{}", place.run, place.branch);
@@ -211,7 +211,7 @@ fn tell_failed(
     let place = project.journal().resolve(store, Some(address))?;
     let (mut failed, mut at) = (Vec::new(), before);
     let first = before.next().unwrap_or(before);
-    for turn in turns(store, (&place.run, &place.branch), (first, place.at())) {
+    for turn in turns(place.source(store), first..=place.at()) {
         at = at.next().unwrap_or(at);
         let turn = turn?;
         if let (MAIN, Outcome::Failed { failure }) = (turn.actor, turn.outcome) {

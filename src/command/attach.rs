@@ -11,7 +11,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::following::Following;
 use crate::journal::Journal;
 use crate::owned_run::serve::OwnerRequest;
-use crate::standing::{Rest, Standing, Standings};
+use crate::standing::{Rest, RunStatus, Standings};
 use crate::terminal::Terminal;
 use crate::turn;
 
@@ -66,7 +66,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let mut standings = Standings::of(journal);
     let (standing, _) = standings.standing(&store, &place.run, &head)?;
-    let Standing::Resting(rest) = standing else {
+    let RunStatus::Resting(rest) = standing else {
         return Ok(ExitCode::OK);
     };
     terminal.message(format!("no process executes {}: {}", place.name(), rest.shown()));

@@ -10,15 +10,16 @@ use duet_journal::parts::NamedParts;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{Head, Record, RunId, Sequence, Store};
 use duet_runtime::run::replay::Snapshots;
+use duet_runtime::run::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::error::CommandError;
 use crate::export_file;
 use crate::journal::{Journal, Place, owner, read_address};
-use crate::marks::{self, Marked};
+use crate::marks::{self, CopiedRun};
 use crate::owned_run::compiled;
-use crate::records::{Records, hash_at, turns};
+use crate::records::{Records, turns};
 use crate::redact::Secrets;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
@@ -99,7 +100,13 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         check(&exported, &place)?;
         count
     };
-    let (marks, left_out) = marked(&journal, (store, &exported), (&place.run, &heads))?;
+    let copied = CopiedRun {
+        original: store,
+        copy: &exported,
+        run: &place.run,
+        heads: &heads,
+    };
+    let (marks, left_out) = marked(&journal, &copied)?;
     let in_body = find_in_large_bodies(&secrets, &exported, &place.run)?;
     let bytes = export_file::pack(exported, &marks);
     if let Some(secret) = in_body.or_else(|| secrets.find_in(&bytes)) {
@@ -150,22 +157,11 @@ impl Report {
 
 /// The lines of the marks whose turns are exported, by the names that their records have there, and
 /// the other marks.
-fn marked(
-    journal: &Journal,
-    (store, exported): (&dyn Store, &dyn Store),
-    (run, heads): (&RunId, &[Head]),
-) -> Result<(String, Vec<String>), CommandError> {
+fn marked(journal: &Journal, copied: &CopiedRun<'_>) -> Result<(String, Vec<String>), CommandError> {
     let (mut lines, mut left_out) = (String::new(), Vec::new());
-    for (mark, marked) in marks::of(journal, run) {
-        let mut record = None;
-        for head in heads.iter().filter(|head| marked.turn <= head.sequence) {
-            if hash_at(store, (run, &head.branch), marked.turn)? == Some(marked.record) {
-                record = hash_at(exported, (run, &head.branch), marked.turn)?;
-                break;
-            }
-        }
-        match record {
-            Some(record) => lines.push_str(&marks::line(run, &mark, Marked { record, ..marked })),
+    for (mark, marked) in marks::of(journal, copied.run) {
+        match copied.find(marked)? {
+            Some(marked) => lines.push_str(&marks::line(copied.run, &mark, marked)),
             None => left_out.push(mark.to_string()),
         }
     }
@@ -197,7 +193,8 @@ fn find_in_large_bodies<'a>(
         return Ok(None);
     }
     for head in store.heads(run)? {
-        let mut records = Records::oldest_first(store, (run, &head.branch), (Sequence::FIRST, head.sequence));
+        let source = Source::new(store, run, &head.branch);
+        let mut records = Records::oldest_first(source, Sequence::FIRST..=head.sequence);
         while let Some(record) = records.next_closed()? {
             if record.is_in_parts()
                 && let Some(found) = secrets.find_in(records.open(record)?.body_bytes())
@@ -217,7 +214,8 @@ pub(super) fn learn(
     secrets: &mut Secrets,
 ) -> Result<(), CommandError> {
     for head in heads {
-        for turn in turns(store, (&place.run, &head.branch), (Sequence::FIRST, head.sequence)) {
+        let source = Source::new(store, &place.run, &head.branch);
+        for turn in turns(source, Sequence::FIRST..=head.sequence) {
             secrets.learn(&turn?);
         }
     }

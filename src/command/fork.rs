@@ -20,6 +20,8 @@ use crate::world_options::GoOnArguments;
 
 mod sample;
 
+use sample::Samples;
+
 /// Begins branches at a turn.
 ///
 /// Each new branch shares the history up to and including the turn, with everything that was in
@@ -68,13 +70,8 @@ pub(crate) struct Report {
 /// If there is no such turn, or the run has such a branch.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     if let Some(count) = request.sample {
-        let name = match &request.branches[..] {
-            [] => None,
-            [name] => Some(name.as_str()),
-            _ => return Err(CommandError::usage("samples have one name, to which numbers are added")),
-        };
-        let options = request.go_on.read()?;
-        return sample::sample(project, &request.address, (count, name), &options);
+        let samples = Samples::named(count, &request.branches)?;
+        return samples.begin(project, &request.address, &request.go_on.read()?);
     }
     if let Some(given) = request.go_on.given() {
         return Err(CommandError::usage(format!(

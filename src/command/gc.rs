@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use duet_journal::collect::Garbage;
 use duet_journal::{BranchName, Head, RunId, Store, StoreError};
+use duet_runtime::run::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -196,7 +197,7 @@ impl Request {
         for marked in marks::of(journal, &place.run).values() {
             let mut leading = Vec::new();
             for head in heads {
-                if hash_at(store, (&place.run, &head.branch), marked.turn)? == Some(marked.record) {
+                if hash_at(Source::new(store, &place.run, &head.branch), marked.turn)? == Some(marked.record) {
                     leading.push(&head.branch);
                 }
             }

@@ -9,9 +9,8 @@ use std::path::Path;
 use duet_drivers::tool::description::EffectClass;
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::run::heads::move_head;
-use duet_runtime::run::source;
-use duet_runtime::run::source::BranchClaim;
-use files::{Files, Plan};
+use duet_runtime::run::source::{self, BranchClaim, Source};
+use files::{Files, Restoration};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -92,6 +91,13 @@ enum HeadChange {
     Back(LeftBehind),
 }
 
+/// A turn ahead of a branch, to which another branch leads.
+struct Ahead {
+    /// The branch that leads to it.
+    branch: BranchName,
+    record: RecordHash,
+}
+
 /// What a head leaves behind that goes back.
 struct LeftBehind {
     /// The branch that keeps the turns.
@@ -112,7 +118,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if was_stopped {
         place.head = store.head(&place.run, &place.branch)?.unwrap_or(place.head);
     }
-    let gone = go(journal.opened(&mut *store), (&place, marked), request);
+    let gone = go(journal.opened(&mut *store), &place, marked, request);
     let mut report = gone.map_err(|error| {
         if was_stopped {
             error.advise(stopped(&place.name()))
@@ -129,7 +135,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 
 fn go(
     OpenJournal { store, journal }: OpenJournal<'_>,
-    (place, marked): (&Place, Option<(BranchName, RecordHash)>),
+    place: &Place,
+    marked: Option<Ahead>,
     request: &Request,
 ) -> Result<Report, CommandError> {
     let Some(turn) = place.turn else {
@@ -144,10 +151,10 @@ fn go(
         None if turn > place.head.sequence => Some(ahead(store, place, turn)?),
         marked => marked,
     };
-    let branch = ahead.as_ref().map_or(&place.branch, |(branch, _)| branch);
+    let branch = ahead.as_ref().map_or(&place.branch, |ahead| &ahead.branch);
     let plan = request
         .workspace
-        .then(|| Plan::make(store, (place, journal), branch, turn));
+        .then(|| Restoration::make(journal.opened(&mut *store), place, branch, turn));
     let mut report = Report {
         name: place.name(),
         before: place.head.sequence,
@@ -170,7 +177,7 @@ fn go(
         return Ok(report);
     }
     report.way = match (ahead, turn == place.head.sequence) {
-        (Some((_, hash)), _) => forward(store, place, hash)?,
+        (Some(ahead), _) => forward(store, place, ahead.record)?,
         (None, true) => HeadChange::Already,
         (None, false) => back(store, place, turn)?,
     };
@@ -191,19 +198,15 @@ fn stopped(name: &str) -> Saying {
 }
 
 /// Finds the branch to move and the turn. A marked turn may lie ahead of the branch, where only
-/// another one leads to; then that one and the turn's record are returned too.
-fn aim(
-    journal: &Journal,
-    store: &dyn Store,
-    address: Option<&str>,
-) -> Result<(Place, Option<(BranchName, RecordHash)>), CommandError> {
+/// another one leads.
+fn aim(journal: &Journal, store: &dyn Store, address: Option<&str>) -> Result<(Place, Option<Ahead>), CommandError> {
     let there = journal.resolve(store, address)?;
     let without_turn = address.map(|address| address.split('@').next().unwrap_or_default());
     let meant = journal.resolve(store, without_turn.filter(|address| !address.is_empty()))?;
     let (Some(turn), true) = (there.turn, there.branch != meant.branch) else {
         return Ok((there, None));
     };
-    if hash_at(store, (&there.run, &there.branch), meant.head.sequence)? != Some(meant.head.hash) {
+    if hash_at(there.source(store), meant.head.sequence)? != Some(meant.head.hash) {
         return Err(
             CommandError::problem(format!("{} has gone another way since that turn", meant.name())).advise(say![
                 Way::turn("goto", there.name(), turn),
@@ -211,12 +214,13 @@ fn aim(
             ]),
         );
     }
-    let hash = hash_at(store, (&there.run, &there.branch), turn)?.ok_or_else(|| journal::beyond(&there, turn))?;
+    let record = hash_at(there.source(store), turn)?.ok_or_else(|| journal::beyond(&there, turn))?;
     let place = Place {
         turn: Some(turn),
         ..meant
     };
-    Ok((place, Some((there.branch, hash))))
+    let branch = there.branch;
+    Ok((place, Some(Ahead { branch, record })))
 }
 
 fn back(store: &mut dyn Store, place: &Place, turn: Sequence) -> Result<HeadChange, CommandError> {
@@ -232,7 +236,8 @@ fn back(store: &mut dyn Store, place: &Place, turn: Sequence) -> Result<HeadChan
 pub(crate) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, CommandError> {
     let heads = store.heads(&place.run)?;
     for head in heads.iter().filter(|head| head.branch != place.branch) {
-        if hash_at(store, (&place.run, &head.branch), place.head.sequence)? == Some(place.head.hash) {
+        let source = Source::new(store, &place.run, &head.branch);
+        if hash_at(source, place.head.sequence)? == Some(place.head.hash) {
             return Ok(head.branch.clone());
         }
     }
@@ -259,29 +264,31 @@ pub(crate) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, C
 }
 
 /// Finds the turn after the head that another branch has on the same line.
-fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<(BranchName, RecordHash), CommandError> {
-    let mut found: Vec<(BranchName, RecordHash)> = Vec::new();
+fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Ahead, CommandError> {
+    let mut found: Vec<Ahead> = Vec::new();
     for head in store
         .heads(&place.run)?
         .into_iter()
         .filter(|head| head.sequence >= turn)
     {
-        if hash_at(store, (&place.run, &head.branch), place.head.sequence)? == Some(place.head.hash)
-            && let Some(hash) = hash_at(store, (&place.run, &head.branch), turn)?
-            && found.iter().all(|(_, known)| *known != hash)
+        let source = Source::new(store, &place.run, &head.branch);
+        if hash_at(source, place.head.sequence)? == Some(place.head.hash)
+            && let Some(record) = hash_at(source, turn)?
+            && found.iter().all(|known| known.record != record)
         {
-            found.push((head.branch, hash));
+            let branch = head.branch;
+            found.push(Ahead { branch, record });
         }
     }
     // What this branch left behind itself comes before what forks made of it.
     let kept = format!("{}.", place.branch);
-    let own = |(branch, _): &(BranchName, RecordHash)| branch.as_str().starts_with(&kept);
+    let own = |ahead: &Ahead| ahead.branch.as_str().starts_with(&kept);
     if found.iter().any(own) {
         found.retain(own);
     }
     if found.len() > 1 {
         let mut choice = Saying::from("choose: ");
-        for (number, (branch, _)) in found.iter().enumerate() {
+        for (number, Ahead { branch, .. }) in found.iter().enumerate() {
             let before = if number == 0 { "" } else { ", " };
             choice = choice
                 .and(before)
@@ -400,7 +407,7 @@ fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<O
     let harmless = owned_run::looking_tools(genesis.tools.iter());
     let mut effects = OutsideEffects::default();
     let first = turn.next().unwrap_or(turn);
-    for tool in called_tools(store, (&place.run, &place.branch), (first, place.head.sequence))? {
+    for tool in called_tools(place.source(store), first..=place.head.sequence)? {
         match registry.find(&tool).map(|tool| tool.description().effect) {
             _ if harmless.contains(&tool) => {}
             Ok(EffectClass::Pure) => {}

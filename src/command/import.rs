@@ -23,9 +23,8 @@ use crate::export_file::{self, ExportFile, damaged};
 use crate::imported::{Terms, own_limits};
 use crate::journal::{Journal, Place, owner};
 use crate::launch::read_size;
-use crate::marks::{self, Marked};
+use crate::marks::{self, CopiedRun, Marked};
 use crate::owned_run::{self, ProofError};
-use crate::records::hash_at;
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
@@ -66,10 +65,18 @@ struct Imported {
     heads: Vec<Head>,
     /// How many records were not there.
     records: u64,
-    /// The marks that were set, and those whose names the journal has for other turns.
-    marks: (Vec<String>, Vec<String>),
+    marks: ImportedMarks,
     /// Whether a run that was there has no grants any more.
     has_lost_grants: bool,
+}
+
+/// The names of the marks of a run in a file.
+#[derive(Default)]
+struct ImportedMarks {
+    /// Those that were set.
+    given: Vec<String>,
+    /// Those that the journal has for other turns, where they stay.
+    taken: Vec<String>,
 }
 
 /// Checks a file and adds its runs.
@@ -97,8 +104,8 @@ impl Report {
                 "run": imported.run.as_str(),
                 "records": imported.records,
                 "branches": branches.collect::<Vec<_>>(),
-                "marks": imported.marks.0,
-                "marks_left_out": imported.marks.1,
+                "marks": imported.marks.given,
+                "marks_left_out": imported.marks.taken,
                 "has_lost_grants": imported.has_lost_grants,
             })
         });
@@ -112,7 +119,11 @@ impl Report {
 
 impl Imported {
     fn tell(&self, told: Told) -> Told {
-        let (run, (given, taken)) = (&self.run, &self.marks);
+        let Self {
+            run,
+            marks: ImportedMarks { given, taken },
+            ..
+        } = self;
         let heads = self.heads.iter();
         let branches: Vec<String> = heads.map(|head| format!("{}@{}", head.branch, head.sequence)).collect();
         let mut told = told.say(format!(
@@ -264,16 +275,14 @@ impl<'a> Import<'a> {
         let mut change = |record: &Record, parent| without_snapshot(record, parent, &mut named);
         copy(self.file, &mut made, task, Some(&mut change))?;
         let heads = made.heads(&self.run)?;
+        let copied = CopiedRun {
+            original: self.file,
+            copy: &made,
+            run: &self.run,
+            heads: &heads,
+        };
         for marked in self.marks.values_mut() {
-            for head in &heads {
-                let [old, new] = [self.file, &made].map(|store| hash_at(store, (&self.run, &head.branch), marked.turn));
-                if let (Some(old), Some(new)) = (old?, new?)
-                    && old == marked.record
-                {
-                    marked.record = new;
-                    break;
-                }
-            }
+            *marked = copied.find(*marked)?.unwrap_or(*marked);
         }
         (self.heads, self.stripped) = (heads, Some(made));
         Ok(())
@@ -309,7 +318,7 @@ impl<'a> Import<'a> {
         }
         Ok(Imported {
             records,
-            marks: mark(journal, run, self.marks)?,
+            marks: ImportedMarks::add(journal, run, self.marks)?,
             has_lost_grants: has_news && was_there,
             heads: self.heads,
             run: self.run,
@@ -354,25 +363,22 @@ fn marked(path: &Path, file: &ExportFile, run: &RunId) -> Result<BTreeMap<Mark, 
     Ok(marks)
 }
 
-/// Adds the marks of the imported turns. Returns those that were set, and those whose names the
-/// journal has already: they stay at their turns.
-fn mark(
-    journal: &Journal,
-    run: &RunId,
-    marks: BTreeMap<Mark, Marked>,
-) -> Result<(Vec<String>, Vec<String>), CommandError> {
-    let known = marks::of(journal, run);
-    let (mut given, mut taken) = (Vec::new(), Vec::new());
-    for (mark, marked) in marks {
-        match known.get(&mark) {
-            None => {
-                marks::set(journal, run, &mark, Some(marked))
-                    .map_err(|error| CommandError::caused("the mark cannot be written", &error))?;
-                given.push(mark.to_string());
+impl ImportedMarks {
+    /// Adds the marks whose names the journal does not have.
+    fn add(journal: &Journal, run: &RunId, marks: BTreeMap<Mark, Marked>) -> Result<Self, CommandError> {
+        let known = marks::of(journal, run);
+        let mut added = Self::default();
+        for (mark, marked) in marks {
+            match known.get(&mark) {
+                None => {
+                    marks::set(journal, run, &mark, Some(marked))
+                        .map_err(|error| CommandError::caused("the mark cannot be written", &error))?;
+                    added.given.push(mark.to_string());
+                }
+                Some(known) if *known == marked => {}
+                Some(_) => added.taken.push(mark.to_string()),
             }
-            Some(known) if *known == marked => {}
-            Some(_) => taken.push(mark.to_string()),
         }
+        Ok(added)
     }
-    Ok((given, taken))
 }

@@ -2,7 +2,6 @@
 
 use duet_journal::Store;
 use duet_runtime::history::merge::{Merge, between};
-use duet_runtime::run::source::Source;
 use preserves::IOValue;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -55,19 +54,18 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if request.dry_run {
         let journal = project.journal().clone();
         let look = project.look()?;
-        let (from, into) = sides(&journal, look.store, request)?;
-        let merge = compare(look.store, &from, &into)?;
+        let merge = Sides::of(request, &journal, look.store)?.compare(look.store)?;
         show(&merge, request.json, project.stage()?)?;
         return Ok(ExitCode::OK.into());
     }
     let mut store = project.change("merge")?;
-    let (_, into) = sides(project.journal(), &*store, request)?;
-    project.take_from_worker(&mut *store, &into)?;
+    let before = Sides::of(request, project.journal(), &*store)?;
+    project.take_from_worker(&mut *store, &before.into)?;
     // Whoever had the run may have taken turns until it let go.
-    let (from, into) = sides(project.journal(), &*store, request)?;
-    let merge = compare(&*store, &from, &into)?;
+    let sides = Sides::of(request, project.journal(), &*store)?;
+    let merge = sides.compare(&*store)?;
     show(&merge, request.json, project.stage()?)?;
-    take_over(&merge, (&from, &into), project, &mut *store)
+    sides.take_over(&merge, project, &mut *store)
 }
 
 fn show(merge: &Merge, is_json: bool, terminal: &mut Terminal) -> Result<(), CommandError> {
@@ -77,79 +75,80 @@ fn show(merge: &Merge, is_json: bool, terminal: &mut Terminal) -> Result<(), Com
     terminal.data(text(merge))
 }
 
-/// The branch that is merged, and the one that receives its facts.
-fn sides(journal: &Journal, store: &dyn Store, request: &Request) -> Result<(Place, Place), CommandError> {
-    let from = journal.resolve_turn(store, Some(&request.from))?;
-    let into = match request.into.as_deref() {
-        Some(branch) if !branch.contains('/') => journal.resolve(store, Some(&format!("{}/{branch}", from.run)))?,
-        into => journal.resolve(store, into)?,
-    };
-    if from.run != into.run {
-        return Err(CommandError::usage(format!(
-            "{} and {} are branches of different runs",
-            from.name(),
-            into.name()
-        )));
-    }
-    if from.branch == into.branch {
-        return Err(
-            CommandError::usage(format!("{} cannot be merged into itself", from.name()))
-                .advise("name the branch that receives the facts with `--into BRANCH`"),
-        );
-    }
-    Ok((from, into))
+/// Two branches of one run: the one that is merged, and the one that receives its facts.
+struct Sides {
+    from: Place,
+    into: Place,
 }
 
-fn compare(store: &dyn Store, from: &Place, into: &Place) -> Result<Merge, CommandError> {
-    let source = |branch| Source {
-        store,
-        run: &from.run,
-        branch,
-    };
-    Ok(between(
-        (&source(&into.branch), into.at()),
-        (&source(&from.branch), from.at()),
-    )?)
-}
+impl Sides {
+    /// Finds the branches that a person names.
+    fn of(request: &Request, journal: &Journal, store: &dyn Store) -> Result<Self, CommandError> {
+        let from = journal.resolve_turn(store, Some(&request.from))?;
+        let into = match request.into.as_deref() {
+            Some(branch) if !branch.contains('/') => journal.resolve(store, Some(&format!("{}/{branch}", from.run)))?,
+            into => journal.resolve(store, into)?,
+        };
+        if from.run != into.run {
+            return Err(CommandError::usage(format!(
+                "{} and {} are branches of different runs",
+                from.name(),
+                into.name()
+            )));
+        }
+        if from.branch == into.branch {
+            return Err(
+                CommandError::usage(format!("{} cannot be merged into itself", from.name()))
+                    .advise("name the branch that receives the facts with `--into BRANCH`"),
+            );
+        }
+        Ok(Self { from, into })
+    }
 
-fn take_over(
-    merge: &Merge,
-    (from, into): (&Place, &Place),
-    project: &mut Project,
-    store: &mut dyn Store,
-) -> Result<Report, CommandError> {
-    let told = format!(
-        "{} facts asserted, {} retracted, {} in conflict",
-        merge.asserted.len(),
-        merge.retracted.len(),
-        merge.conflicts.len()
-    );
-    let mut owned = project.resume(into, store, WorldOptions::default(), "merge")?;
-    owned.catch_up(store)?;
-    if owned.exit().is_some() {
-        return Err(
-            CommandError::problem(format!("{} has ended and cannot receive facts", into.name()))
-                .advise(say![Way::turn("goto", into.name(), -1), " goes back to before its end"]),
+    fn compare(&self, store: &dyn Store) -> Result<Merge, CommandError> {
+        let Self { from, into } = self;
+        Ok(between(
+            (&into.source(store), into.at()),
+            (&from.source(store), from.at()),
+        )?)
+    }
+
+    /// Gives the facts to the branch that receives them, and goes on with it.
+    fn take_over(&self, merge: &Merge, project: &mut Project, store: &mut dyn Store) -> Result<Report, CommandError> {
+        let Self { from, into } = self;
+        let told = format!(
+            "{} facts asserted, {} retracted, {} in conflict",
+            merge.asserted.len(),
+            merge.retracted.len(),
+            merge.conflicts.len()
         );
+        let mut owned = project.resume(into, store, WorldOptions::default(), "merge")?;
+        owned.catch_up(store)?;
+        if owned.exit().is_some() {
+            return Err(
+                CommandError::problem(format!("{} has ended and cannot receive facts", into.name()))
+                    .advise(say![Way::turn("goto", into.name(), -1), " goes back to before its end"]),
+            );
+        }
+        let (run, _) = owned.parts();
+        if let Some(fact) = merge.forbidden(run.state()) {
+            let what = format!(
+                "the main program of {} has no right to assert {}",
+                into.name(),
+                shown(&fact)
+            );
+            return Err(CommandError::problem(what)
+                .because("nothing was merged")
+                .advise("grant `dataspace/assert` in the manifest's `tools`, or merge into a run that has it"));
+        }
+        for input in merge.inputs(run.state()) {
+            run.deliver_first(input);
+        }
+        project.set_current(into);
+        let merged = format!("{} into {}: {told}", from.address(from.at()), into.name());
+        project.stage()?.message(merged);
+        Ok(owned.drive(store, true, project.stage()?)?.into())
     }
-    let (run, _) = owned.parts();
-    if let Some(fact) = merge.forbidden(run.state()) {
-        let what = format!(
-            "the main program of {} has no right to assert {}",
-            into.name(),
-            shown(&fact)
-        );
-        return Err(CommandError::problem(what)
-            .because("nothing was merged")
-            .advise("grant `dataspace/assert` in the manifest's `tools`, or merge into a run that has it"));
-    }
-    for input in merge.inputs(run.state()) {
-        run.deliver_first(input);
-    }
-    project.set_current(into);
-    let merged = format!("{} into {}: {told}", from.address(from.at()), into.name());
-    project.stage()?.message(merged);
-    Ok(owned.drive(store, true, project.stage()?)?.into())
 }
 
 fn text(merge: &Merge) -> String {

@@ -45,5 +45,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
             " shows where to",
         ]));
     }
-    undo::go(project, &mut *store, &place, (MoveKind::Redo, undone.from))
+    let report = undo::go(journal.opened(&mut *store), &place, MoveKind::Redo, undone.from)?;
+    project.set_current(&place);
+    Ok(report)
 }

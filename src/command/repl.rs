@@ -12,6 +12,7 @@ use crate::command::run;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, first_branch};
 use crate::native::NativeArgument;
+use crate::owned_run::Beginning;
 use crate::preload::read_library;
 use crate::repl::editor_thread::EditorThread;
 use crate::repl::prompt::{Evaluated, Prompt as _, talk};
@@ -152,8 +153,10 @@ fn open(
     }
     let mut store = journal.open_or_create("repl")?;
     let given = arguments.name.as_deref().map(run::read_name).transpose()?;
-    let id = run::claim_name(&mut store, given.as_ref(), (STEM, "repl"))?;
-    let live = Live::begin(&id, workspace, (Box::new(store), Some(journal)), prompt_state, terminal)?;
+    let id = run::claim_name(&mut store, given.as_ref(), STEM, "repl")?;
+    let prepared = prompt_state.prepare(workspace, Some(journal), terminal)?;
+    let beginning = Beginning::kept_in(journal, id.clone(), "repl");
+    let live = Live::begin(prepared, beginning, Box::new(store), prompt_state)?;
     journal.set_current(&id, &first_branch()?);
     Ok(live)
 }

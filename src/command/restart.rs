@@ -113,7 +113,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if let Some(code) = owned.exit() {
         return Err(CommandError::problem(ended(&place, code)));
     }
-    let id = find(owned.state(), &request.actor, (&place, &*store))?;
+    let id = find(owned.state(), &request.actor, &place, &*store)?;
     let actor = line::actor_in(owned.state(), id);
     let supervisor = owned.state().monitor_of(id);
     let supervisor = supervisor.map(|supervisor| line::actor_in(owned.state(), supervisor));
@@ -146,12 +146,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 }
 
 /// Finds the living actor that a person means, which can begin anew.
-fn find(state: &RunState, asked: &str, history: (&Place, &dyn Store)) -> Result<ActorId, CommandError> {
-    let (place, store) = history;
+fn find(state: &RunState, asked: &str, place: &Place, store: &dyn Store) -> Result<ActorId, CommandError> {
     let asked = asked.trim();
     let mut origins = Origins::of(place.source(store));
     if asked.contains('/') {
-        return by_path(state, asked, (place, &mut origins));
+        return by_path(state, asked, place, &mut origins);
     }
     let is_meant = |id: ActorId, role: Option<&str>| {
         let number = asked.strip_prefix("actor ").unwrap_or(asked);
@@ -184,8 +183,7 @@ fn find(state: &RunState, asked: &str, history: (&Place, &dyn Store)) -> Result<
 }
 
 /// Finds the living actor with a path of names.
-fn by_path(state: &RunState, asked: &str, history: (&Place, &mut Origins<'_>)) -> Result<ActorId, CommandError> {
-    let (place, origins) = history;
+fn by_path(state: &RunState, asked: &str, place: &Place, origins: &mut Origins<'_>) -> Result<ActorId, CommandError> {
     for id in (0..state.counters.actors).map(ActorId) {
         if origins.path(id)? == asked {
             return match state.actor(id) {

@@ -214,7 +214,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         Ok(WantedGrants::of(genesis, grants, notes::launch_note(store, genesis)))
     };
     let grants = &arguments.grants;
-    grants.settle(&mut store, (&place.run, &owner("resume")), wanted, &options)?;
+    grants.settle(&mut store, &place.run, wanted, &options)?;
     options.granted = grants.names().to_vec();
     let given = options.clone();
     let mut owned = OwnedRun::resume(&place, journal.opened(&mut *store), options, "resume")?;
@@ -321,7 +321,7 @@ pub(super) fn begin_changed(
         let (genesis, grants) = (restored.genesis(), &restored.state().granted.grants);
         Ok(WantedGrants::of(genesis, grants, notes::launch_note(store, genesis)))
     };
-    grants.settle(store, (&run, &owner("resume")), wanted, &options)?;
+    grants.settle(store, &run, wanted, &options)?;
     options.granted = grants.names().to_vec();
     if imported::terms(store, &run)?.is_some_and(|terms| !terms.is_settled) {
         let wanted = wanted(store)?;

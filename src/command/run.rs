@@ -1,17 +1,17 @@
 //! `duet run`: starts a run of a program.
 
+mod name;
 mod watch;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use duet_journal::store::memory::MemoryStore;
-use duet_journal::{RunId, Store, StoreError};
+use duet_journal::{RunId, Store};
 use serde::{Deserialize, Serialize};
 
 use super::{patch, resume};
 use crate::detach::{self, DetachArguments};
-use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
 use crate::launch::{Launch, Program, read_size};
@@ -24,6 +24,8 @@ use crate::workspaces;
 use crate::world_options::{WorldArguments, WorldOptions};
 
 pub(crate) use crate::verb::view::Driven as Report;
+use name::free_name;
+pub(crate) use name::{claim_name, read_name};
 
 /// Runs a program, which is a file or a folder with a manifest.
 ///
@@ -390,7 +392,7 @@ impl Kept<'_> {
     ) -> Result<(OwnedRun, Box<dyn Store>), CommandError> {
         let journal = self.journal;
         let mut store = journal.open_or_create("run")?;
-        let id = claim_name(&mut store, given, (stem, "run"))?;
+        let id = claim_name(&mut store, given, stem, "run")?;
         let owned = OwnedRun::start(prepared, Beginning::kept_in(journal, id.clone(), "run"), &mut *store)?;
         journal.set_current(&id, &journal::first_branch()?);
         Ok((owned, store))
@@ -413,43 +415,6 @@ pub(crate) fn run_program(
     let mut store = MemoryStore::default();
     let owned = OwnedRun::start(prepared, Beginning::in_memory(read_name(name)?, "run"), &mut store)?;
     owned.drive(&mut store, false, terminal)
-}
-
-/// Claims a new run under the given name, or under the first free one that begins with the stem.
-pub(crate) fn claim_name(
-    store: &mut dyn Store,
-    given: Option<&RunId>,
-    (stem, command): (&str, &str),
-) -> Result<RunId, CommandError> {
-    loop {
-        let id = given.cloned().map_or_else(|| free_name(store, stem), Ok)?;
-        // The claim of a name that is taken would stop whoever executes its run.
-        if !store.has_run(&id)? && is_claimed(store, &id, command)? {
-            return Ok(id);
-        }
-        if given.is_some() {
-            return Err(taken(&id));
-        }
-    }
-}
-
-/// Claims a name; returns whether it is still free then.
-fn is_claimed(store: &mut dyn Store, id: &RunId, command: &str) -> Result<bool, CommandError> {
-    doors::require_silence(store, id, doors::WATCH_MS)?;
-    match store.claim(id, &journal::owner(command)) {
-        Ok(_) => Ok(!store.has_run(id)?),
-        Err(StoreError::Owned { .. }) => Ok(false),
-        Err(StoreError::EpochFenced { run, .. }) => Err(CommandError::NameLost(run)),
-        Err(error) => Err(error.into()),
-    }
-}
-
-pub(crate) fn read_name(name: &str) -> Result<RunId, CommandError> {
-    if name.starts_with('-') {
-        let why = format!("`{name}` cannot be a run's name: a `-` begins an option where the run is named");
-        return Err(CommandError::usage(why));
-    }
-    RunId::new(name).map_err(|error| CommandError::usage(format!("`{name}` cannot be a run's name: {error}")))
 }
 
 /// A run whose name the person wants for another text.
@@ -554,47 +519,3 @@ impl NameConflict {
         })
     }
 }
-
-fn taken(id: &RunId) -> CommandError {
-    CommandError::usage(format!("there is a run {id} already")).advise(say![
-        Way::at("resume", id),
-        " goes on with it; ",
-        Way::of("runs"),
-        " lists the names that are taken",
-    ])
-}
-
-/// Finds a free name for a run: the stem, or the stem with a number.
-fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, CommandError> {
-    let is_taken = |name: &RunId| -> Result<bool, CommandError> {
-        let claim = store.claimed(name)?;
-        Ok(store.has_run(name)? || claim.is_some_and(|claim| claim.living().is_some()))
-    };
-    let first = read_name(stem)?;
-    if !is_taken(&first)? {
-        return Ok(first);
-    }
-    let numbered = |number: u64| read_name(&format!("{stem}-{number}"));
-    numbered(free_number(|number| is_taken(&numbered(number)?))?)
-}
-
-/// Finds a free number whose predecessor is taken; 1 is taken.
-///
-/// The number of questions grows with the logarithm of the number of runs, so that many runs do not
-/// slow down a start.
-fn free_number(is_taken: impl Fn(u64) -> Result<bool, CommandError>) -> Result<u64, CommandError> {
-    let mut taken = 1;
-    let mut free = 2;
-    while is_taken(free)? {
-        taken = free;
-        free *= 2;
-    }
-    while free - taken > 1 {
-        let middle = taken.midpoint(free);
-        *if is_taken(middle)? { &mut taken } else { &mut free } = middle;
-    }
-    Ok(free)
-}
-
-#[cfg(test)]
-mod tests;

@@ -13,7 +13,7 @@ use super::run::{claim_name, read_name};
 use crate::detach::{self, DetachArguments};
 use crate::error::{CommandError, ExitCode};
 use crate::gatekeeper::Gatekeeper;
-use crate::journal::Journal;
+use crate::journal::{Journal, OpenJournal, Place};
 use crate::launch::{Launch, Program};
 use crate::owned_run::{self, Beginning, OwnedRun, Prepared};
 use crate::preload::PreloadArgument;
@@ -155,7 +155,8 @@ fn begin(
     let mut options = arguments.world.read(false)?.beside(journal);
     options.is_detached = arguments.detach.is_done();
     if !Path::new(run).exists() {
-        return resume((run, journal), store, options, terminal);
+        let place = journal.resolve(store, Some(run))?;
+        return resume(&place, journal.opened(store), options, terminal);
     }
     let mut launch = Launch::read(Program::at(Path::new(run)), None, Vec::new())?;
     launch
@@ -164,27 +165,27 @@ fn begin(
         .for_each(|warning| terminal.message(warning.clone()));
     let id = read_name(&launch.stem)?;
     if store.has_run(&id)? {
-        return resume((id.as_str(), journal), store, options, terminal);
+        let place = journal.resolve(store, Some(id.as_str()))?;
+        return resume(&place, journal.opened(store), options, terminal);
     }
     launch.preloaded = arguments.preload.libraries();
     launch.grant(&options)?;
     launch.cache = Some(journal.cache());
     let prepared = Prepared::new(&launch, options, terminal)?;
-    let id = claim_name(store, Some(&id), (&launch.stem, "serve"))?;
+    let id = claim_name(store, Some(&id), &launch.stem, "serve")?;
     OwnedRun::start(prepared, Beginning::kept_in(journal, id, "serve"), store)
 }
 
 fn resume(
-    (run, journal): (&str, &Journal),
-    store: &mut dyn Store,
+    place: &Place,
+    OpenJournal { store, journal }: OpenJournal<'_>,
     options: WorldOptions,
     terminal: &mut Terminal,
 ) -> Result<OwnedRun, CommandError> {
-    let place = journal.resolve(store, Some(run))?;
     let given = options.clone();
-    let mut owned = OwnedRun::resume(&place, journal.opened(&mut *store), options, "serve")?;
+    let mut owned = OwnedRun::resume(place, journal.opened(store), options, "serve")?;
     if let Some(code) = owned.exit() {
-        return Err(CommandError::problem(super::resume::ended(&place, code)));
+        return Err(CommandError::problem(super::resume::ended(place, code)));
     }
     owned.widen(store, &given, terminal)?;
     Ok(owned)

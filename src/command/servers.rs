@@ -60,7 +60,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return list_tools(arguments, name, terminal);
     }
     let nothing = "no MCP server is configured; `duet servers --help` shows how to describe one";
-    let list = |all: &Configuration| all.servers.iter().map(listed).collect();
+    let list = |all: &Configuration| all.servers.iter().map(|(name, entry)| listed(name, entry)).collect();
     arguments.list.print(terminal, list, Some(nothing))
 }
 
@@ -68,7 +68,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 fn list_tools(arguments: &Arguments, name: &str, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let environment = environment();
     let workspace = &arguments.list.workspace;
-    let all = Configuration::read(workspace, (&Choice::default(), &[]), &environment)?;
+    let all = Configuration::read(workspace, &Choice::default(), &[], &environment)?;
     let mut choice = ServerChoice {
         allowed: arguments.allow_server.clone(),
         described: Vec::new(),
@@ -76,7 +76,7 @@ fn list_tools(arguments: &Arguments, name: &str, terminal: &mut Terminal) -> Res
     if all.servers.get(name).is_none_or(|entry| !entry.needs_permission) {
         choice.allowed.push(name.to_owned());
     }
-    let settings = servers::settings(all.servers, &choice, (workspace, &environment))?;
+    let settings = servers::settings(all.servers, &choice, workspace, &environment)?;
     let settings = settings.into_iter().find(|settings| settings.name == name);
     let settings = settings.ok_or_else(|| CommandError::problem(format!("there is no MCP server `{name}`")))?;
     let found = mcp::look(settings).map_err(|failure| CommandError::problem(failure.message))?;
@@ -142,7 +142,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-fn listed((name, entry): (&String, &ServerEntry)) -> Listed {
+fn listed(name: &str, entry: &ServerEntry) -> Listed {
     let permission = if entry.needs_permission {
         format!("\n  starts only with `--allow-server {name}`")
     } else {

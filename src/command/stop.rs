@@ -9,8 +9,8 @@ use crate::error::CommandError;
 use crate::journal::{self, Place};
 use crate::mail::Recipient;
 use crate::saying::{Way, say};
-use crate::standing::{Rest, Standing};
-use crate::verb::project::{Look, Project};
+use crate::standing::{Rest, RunStatus};
+use crate::verb::project::{Project, ProjectReader};
 use crate::verb::view::{Told, View};
 use crate::work::member::Member;
 
@@ -84,14 +84,14 @@ fn lay_to_rest(store: &mut dyn Store, place: &Place) -> Result<(), CommandError>
 }
 
 /// Finds why no process executes a run.
-fn rest(look: &Look, place: &Place) -> Result<Rest, CommandError> {
+fn rest(look: &ProjectReader, place: &Place) -> Result<Rest, CommandError> {
     let mut standings = look.standings();
     let (standing, _) = standings.standing(look.store, &place.run, &place.head)?;
     standings.keep();
     Ok(match standing {
-        Standing::Resting(rest) => rest,
+        RunStatus::Resting(rest) => rest,
         // A process has begun to execute it just now.
-        Standing::Running(..) => Rest::Left,
+        RunStatus::Running(..) => Rest::Left,
     })
 }
 

@@ -1,13 +1,13 @@
 //! `duet undo`: takes the moves of a branch's head back.
 
-use duet_journal::{HeadMove, RecordHash, Sequence, Store, StoreError};
+use duet_journal::{HeadMove, RecordHash, Sequence, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::command::goto::keep;
 use crate::doors;
 use crate::error::CommandError;
-use crate::journal::Place;
+use crate::journal::{OpenJournal, Place};
 use crate::moves::{self, Move, MoveKind};
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
@@ -58,7 +58,9 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let Some(last) = moves::of(journal, &place).undoable.pop() else {
         return Err(nothing(&place, "undo").advise(say![Way::of("goto"), " moves a head, and that can be undone"]));
     };
-    go(project, &mut *store, &place, (MoveKind::Undo, last.from))
+    let report = go(journal.opened(&mut *store), &place, MoveKind::Undo, last.from)?;
+    project.set_current(&place);
+    Ok(report)
 }
 
 /// Says that a branch has no move to take back or to repeat.
@@ -68,10 +70,10 @@ pub(super) fn nothing(place: &Place, what: &str) -> CommandError {
 
 /// Moves the head of a branch to where it was.
 pub(super) fn go(
-    project: &Project,
-    store: &mut dyn Store,
+    OpenJournal { store, journal }: OpenJournal<'_>,
     place: &Place,
-    (kind, to): (MoveKind, RecordHash),
+    kind: MoveKind,
+    to: RecordHash,
 ) -> Result<Report, CommandError> {
     let target = match store.record(&to) {
         Err(StoreError::NoSuchRecord { .. }) => {
@@ -93,8 +95,7 @@ pub(super) fn go(
         expected_head: Some(from),
         to,
     })?;
-    moves::note(project.journal(), place, kind, Move { from, to });
-    project.set_current(place);
+    moves::note(journal, place, kind, Move { from, to });
     Ok(Report {
         name: place.name(),
         before: place.head.sequence,

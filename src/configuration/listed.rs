@@ -37,7 +37,7 @@ impl ListArguments {
         list: impl FnOnce(&Configuration) -> Vec<Listed>,
         nothing: Option<&str>,
     ) -> Result<ExitCode, CommandError> {
-        let all = Configuration::read(&self.workspace, (&Choice::default(), &[]), &environment())?;
+        let all = Configuration::read(&self.workspace, &Choice::default(), &[], &environment())?;
         let (texts, values): (Vec<String>, Vec<Value>) = list(&all).into_iter().unzip();
         if self.json {
             terminal.json(&Value::Array(values))?;

@@ -121,7 +121,8 @@ fn check_name(name: &str) -> Result<(), String> {
 pub(crate) fn settings(
     entries: BTreeMap<String, ServerEntry>,
     choice: &ServerChoice,
-    (workspace, environment): (&Path, &[(OsString, OsString)]),
+    workspace: &Path,
+    environment: &[(OsString, OsString)],
 ) -> Result<Vec<Settings>, CommandError> {
     let mut all: BTreeMap<String, Settings> = BTreeMap::new();
     for (name, entry) in entries {
@@ -230,7 +231,7 @@ impl File<'_> {
         })?;
         let mut settings = Settings::new(name, place);
         for (key, value) in entries {
-            self.server_entry(&mut settings, (key, value)).map_err(wrong)?;
+            self.server_entry(&mut settings, key, value).map_err(wrong)?;
         }
         Ok(ServerEntry {
             settings,
@@ -240,7 +241,7 @@ impl File<'_> {
     }
 
     /// Takes an entry of a server; the error is the problem.
-    fn server_entry(&self, settings: &mut Settings, (name, value): (&str, &Value)) -> Result<(), String> {
+    fn server_entry(&self, settings: &mut Settings, name: &str, value: &Value) -> Result<(), String> {
         let milliseconds = |value: i64| {
             let limit = u64::try_from(value).ok().filter(|limit| *limit > 0);
             limit.ok_or_else(|| format!("`{name}` is an integer above 0"))

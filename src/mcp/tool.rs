@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::command;
 use crate::journal::Journal;
-use crate::verb::agent::{refuse_others, request, schema as schema_of};
+use crate::verb::agent::{description, refuse_others, request, schema as schema_of};
 use crate::verb::form::of_tool;
 use crate::verb::{self, Answers, Request};
 use crate::world_options::WorldArguments;
@@ -371,16 +371,14 @@ fn granted(request: Result<impl Into<Request>, String>) -> Result<Request, Misus
 
 /// The tools as clients see them.
 pub(crate) fn list() -> Vec<Json> {
-    let shown = TABLE
-        .iter()
-        .map(|row| listed(row.name, (row.description.to_owned(), schema(row))));
+    let shown = TABLE.iter().map(|row| listed(row.name, row.description, schema(row)));
     let others = verb::for_agents().filter(|verb| TABLE.iter().all(|row| row.name != verb.name));
     shown
-        .chain(others.map(|verb| listed(verb.name, schema_of(verb))))
+        .chain(others.map(|verb| listed(verb.name, &description(verb), schema_of(verb))))
         .collect()
 }
 
-fn listed(name: &str, (description, schema): (String, Json)) -> Json {
+fn listed(name: &str, description: &str, schema: Json) -> Json {
     let answers = verb::find(name).map(|verb| verb.answers);
     let mut tool = json!({
         "name": name,

@@ -18,15 +18,20 @@ use crate::datum::list;
 /// The beginning of the comment.
 const COMMENT: &str = "\n;; translated from ";
 
-/// A range of bytes of a translation, and that of the form of the workflow that it translates.
-pub(crate) type Pair = (Range<usize>, Range<usize>);
+/// A range of bytes of a translation, and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TranslatedRange {
+    at: Range<usize>,
+    /// The form of the workflow.
+    form: Range<usize>,
+}
 
 /// A workflow, and where its forms are in its translation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Original {
     /// The text of the workflow.
     pub(crate) text: String,
-    places: Vec<Pair>,
+    places: Vec<TranslatedRange>,
 }
 
 impl Original {
@@ -35,8 +40,10 @@ impl Original {
         let around = self
             .places
             .iter()
-            .filter(|(at, _)| at.start <= translated.start && translated.end <= at.end);
-        around.min_by_key(|(at, _)| at.len()).map(|(_, form)| form.clone())
+            .filter(|TranslatedRange { at, .. }| at.start <= translated.start && translated.end <= at.end);
+        around
+            .min_by_key(|place| place.at.len())
+            .map(|place| place.form.clone())
     }
 
     /// Finds the workflow of a translation that a run has kept; `None` for any other program.
@@ -49,7 +56,10 @@ impl Original {
             let [start, end, form_start, form_end] = numbers[..] else {
                 return None;
             };
-            Some((start..end, form_start..form_end))
+            Some(TranslatedRange {
+                at: start..end,
+                form: form_start..form_end,
+            })
         };
         Some(Self {
             text: value.get("workflow")?.as_str()?.to_owned(),
@@ -59,17 +69,17 @@ impl Original {
 }
 
 /// Adds the comment to a translation.
-pub(super) fn with_comment(translation: &str, workflow: &str, places: &[Pair]) -> String {
+pub(super) fn with_comment(translation: &str, workflow: &str, places: &[TranslatedRange]) -> String {
     let places: Vec<[usize; 4]> = places
         .iter()
-        .map(|(at, form)| [at.start, at.end, form.start, form.end])
+        .map(|TranslatedRange { at, form }| [at.start, at.end, form.start, form.end])
         .collect();
     let told = json!({ "workflow": workflow, "places": places });
     format!("{translation}{COMMENT}{told}\n")
 }
 
 /// Finds the places of code that was laid out as the last forms of a text.
-pub(super) fn places(text: &str, code: &[Code]) -> Vec<Pair> {
+pub(super) fn places(text: &str, code: &[Code]) -> Vec<TranslatedRange> {
     let (reading, _) = read_all(text, SourceId(0));
     let Reading { nodes, spans, forms } = reading;
     let mut datum = Datum {
@@ -82,14 +92,17 @@ pub(super) fn places(text: &str, code: &[Code]) -> Vec<Pair> {
     while let Some((code, node)) = work.pop() {
         if let Code::At(form, inner) = code {
             let span = spans[node.0 as usize];
-            found.push((span.start as usize..span.end as usize, form.clone()));
+            found.push(TranslatedRange {
+                at: span.start as usize..span.end as usize,
+                form: form.clone(),
+            });
             work.push((inner, node));
         } else if let Code::List(items) = code {
             datum.root = node;
             work.extend(items.iter().zip(list(&datum, node).unwrap_or_default()));
         }
     }
-    found.sort_by_key(|(at, _)| (at.start, at.end));
+    found.sort_by_key(|place| (place.at.start, place.at.end));
     found
 }
 

@@ -45,6 +45,31 @@ pub(super) struct Scope<'a> {
     pub(super) is_function: bool,
 }
 
+/// An instruction of a sequence.
+#[derive(Clone, Copy)]
+struct Instruction<'f, 'a> {
+    /// The sequence.
+    forms: &'f [&'a Form],
+    /// Its place there.
+    at: usize,
+}
+
+impl<'f, 'a> Instruction<'f, 'a> {
+    fn form(self) -> &'a Form {
+        self.forms[self.at]
+    }
+
+    /// The instruction before it.
+    fn before(self) -> Option<&'a Form> {
+        self.forms[..self.at].last().copied()
+    }
+
+    /// The instructions after it.
+    fn rest(self) -> &'f [&'a Form] {
+        &self.forms[self.at + 1..]
+    }
+}
+
 /// Prefixes of names keep the names of a workflow apart from those of the libraries.
 fn state_name(name: &str) -> String {
     format!("state:{name}")
@@ -156,16 +181,15 @@ impl<'a> Translator<'a> {
         scope: &Scope<'a>,
     ) -> Result<Vec<Code>, MigrationError> {
         let mut code = Vec::new();
-        let mut before = None;
-        for (place, form) in forms.iter().enumerate() {
-            let rest = &forms[place + 1..];
+        for at in 0..forms.len() {
+            let instruction = Instruction { forms, at };
+            let form = instruction.form();
             let placed = |code: Code| Code::At(form.span.clone(), Box::new(code));
             if self.leaves(form) {
-                code.extend(self.leave(form, (before, rest), next, scope)?.into_iter().map(placed));
+                code.extend(self.leave(instruction, next, scope)?.into_iter().map(placed));
                 return Ok(code);
             }
-            code.extend(self.instruction(form, before, scope)?.into_iter().map(placed));
-            before = Some(*form);
+            code.extend(self.instruction(instruction, scope)?.into_iter().map(placed));
         }
         code.extend(next);
         if code.is_empty() {
@@ -177,11 +201,11 @@ impl<'a> Translator<'a> {
     /// Translates an instruction that may leave its state, with the instructions after it.
     fn leave(
         &mut self,
-        form: &'a Form,
-        (before, rest): (Option<&'a Form>, &[&'a Form]),
+        instruction: Instruction<'_, 'a>,
         next: Option<Code>,
         scope: &Scope<'a>,
     ) -> Result<Vec<Code>, MigrationError> {
+        let (form, rest) = (instruction.form(), instruction.rest());
         let (head, operands) = form.headed().ok_or_else(|| malformed(form, "an instruction"))?;
         if let ("goto" | "transition" | "terminal" | "loop", Some(unreached)) = (head, rest.first()) {
             let what = format!("nothing after `{head}` is ever reached");
@@ -206,7 +230,7 @@ impl<'a> Translator<'a> {
             }
             ("branch", arms) => {
                 let rest = self.sequence(rest, next, scope)?;
-                join(rest, |next| self.branch(arms, before, Some(next), scope))
+                join(rest, |next| self.branch(arms, instruction.before(), Some(next), scope))
             }
             ("let" | "let*", _) if scope.is_function => {
                 let rest = self.sequence(rest, next, scope)?;
@@ -234,10 +258,10 @@ impl<'a> Translator<'a> {
     /// Translates an instruction that never leaves its state.
     fn instruction(
         &mut self,
-        form: &'a Form,
-        before: Option<&'a Form>,
+        instruction: Instruction<'_, 'a>,
         scope: &Scope<'a>,
     ) -> Result<Vec<Code>, MigrationError> {
+        let form = instruction.form();
         let (head, operands) = form.headed().ok_or_else(|| malformed(form, "an instruction"))?;
         match (head, operands) {
             ("enter" | "action" | "emit", actions) => {
@@ -255,7 +279,7 @@ impl<'a> Translator<'a> {
                 }])
             }
             ("await", _) => Err(malformed(form, "(await CONDITION)")),
-            ("branch", arms) => Ok(vec![self.branch(arms, before, None, scope)?]),
+            ("branch", arms) => Ok(vec![self.branch(arms, instruction.before(), None, scope)?]),
             ("let" | "let*", _) if scope.is_function => Ok(vec![self.binding(form, None, scope)?]),
             (name, arguments) if self.function(name).is_some() => {
                 let arguments = self.arguments(form, name, arguments, scope)?;
@@ -369,7 +393,7 @@ impl<'a> Translator<'a> {
             if self.leaves(form) {
                 return Err(form.fault(MigrationFault::HandlerLeaves));
             }
-            return self.instruction(form, None, scope);
+            return self.instruction(Instruction { forms: &[form], at: 0 }, scope);
         };
         if self.function(name).is_none() {
             let name = name.to_owned();

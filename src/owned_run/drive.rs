@@ -69,7 +69,7 @@ impl OwnedRun {
 
     /// Lets other processes ask for things, if they cannot yet.
     fn open_door(&mut self) {
-        if let Some(journal) = self.place.journal.as_ref().filter(|_| self.keeper.takes_door()) {
+        if let Some(journal) = self.place.journal.as_ref().filter(|_| self.lease.takes_door()) {
             self.world.open_door(journal, self.run.id());
         }
     }
@@ -151,7 +151,7 @@ impl OwnedRun {
             request.reply(Ok(record("stopped", vec![turn.encode()])));
         }
         drop(self.world);
-        self.keeper.end();
+        self.lease.end();
         (self.run, self.texts)
     }
 
@@ -172,7 +172,7 @@ impl OwnedRun {
             place,
             texts: _,
             world,
-            keeper,
+            lease,
             branches,
             stopped_by,
             manner: _,
@@ -185,7 +185,7 @@ impl OwnedRun {
         }
         // The terminal is the program's until the world has let go of it.
         drop(world);
-        keeper.end();
+        lease.end();
         let place = StopReport {
             place: &place,
             head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),

@@ -25,9 +25,9 @@ use crate::journal::Journal;
 /// another owner of a run in a file each beat does.
 const MAIL_MS: u64 = 1_000;
 
-/// Keeps a run reachable, and claimed.
+/// The lease of a run, which keeps the run claimed and reachable.
 #[derive(Default)]
-pub(super) struct Keeper {
+pub(super) struct RunLease {
     shared: Arc<Shared>,
     /// Whether the run's door is still to be opened.
     needs_door: bool,
@@ -44,7 +44,7 @@ struct Shared {
     is_over: Mutex<bool>,
 }
 
-impl Keeper {
+impl RunLease {
     /// Keeps a run that has a journal; one without a journal needs nothing.
     pub(super) fn of(run: &Run, world: &mut World, place: &RunPlace) -> Self {
         let Some(journal) = &place.journal else {
@@ -54,7 +54,7 @@ impl Keeper {
         // put letters into the inbox on a server until there is one.
         let needs_door = journal.is_on_server() && place.beats.is_some();
         if !needs_door {
-            doors::open(world, journal, (run.id(), place.is_further.then(|| run.branch())));
+            doors::open(world, journal, run.id(), place.is_further.then(|| run.branch()));
         }
         let shared = Arc::new(Shared {
             has_mail: AtomicBool::new(true),

@@ -101,7 +101,7 @@ impl Reporting {
 
     /// Opens the door of the run.
     pub(super) fn open_door(&mut self, journal: &Journal, run: &RunId) {
-        doors::open(&mut self.world, journal, (run, None));
+        doors::open(&mut self.world, journal, run, None);
     }
 
     /// Says what executes here, as other processes name it.

@@ -160,7 +160,7 @@ impl OwnedRun {
     /// # Errors
     /// If the run cannot go on.
     pub(super) fn attend(&mut self, store: &mut dyn Store) -> Result<Option<Request>, RunError> {
-        if self.keeper.is_lost() {
+        if self.lease.is_lost() {
             store.check_claim(self.run.id(), self.run.epoch())?;
         }
         while let Some(request) = self.world.take_asked() {
@@ -282,7 +282,7 @@ impl OwnedRun {
                 session,
                 question,
                 answer,
-            } => self.approve((&session, &question), answer)?,
+            } => self.approve(&session, &question, answer)?,
             OwnerRequest::Branch { name } => {
                 self.begin_branch(&name, store)?;
                 return Ok(self.turns(before));
@@ -340,7 +340,7 @@ impl OwnedRun {
     }
 
     /// Answers what a session wants approved, in the place of the person.
-    fn approve(&mut self, (session, question): (&str, &str), value: IOValue) -> Result<(), Refusal> {
+    fn approve(&mut self, session: &str, question: &str, value: IOValue) -> Result<(), Refusal> {
         let actor = self.actor_of(session);
         let found = self.question(Some(question)).filter(|(request, _)| {
             let known = self.run.state().requests.get(request);

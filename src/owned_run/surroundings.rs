@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use duet_drivers::guard;
 use duet_drivers::tool::description::{Description, EffectClass};
 use duet_drivers::world::World;
-use duet_journal::{Epoch, RunId, Store};
+use duet_journal::{Epoch, Store};
 use duet_runtime::action::Action;
 use duet_runtime::model::card::ToolCard;
 use duet_runtime::model::grant::Grant;
@@ -43,28 +43,25 @@ impl<'a> Claim<'a> {
     pub(super) fn of(epoch: Epoch, command: &'a str) -> Self {
         Self { epoch, command }
     }
-}
 
-/// Makes a restored run ready to go on, in its world.
-///
-/// # Errors
-/// If the world cannot be made, or nobody has granted an imported run anything.
-pub(super) fn take_up(
-    restored: Run,
-    (store, place): (&dyn Store, &Place),
-    claim: &Claim<'_>,
-    mut options: WorldOptions,
-) -> Result<(Run, World), CommandError> {
-    options.run = Some(place.run.clone());
-    let (world, mut recovery) = surroundings(store, (&place.run, &place.name()), &restored, options)?;
-    recovery.deadlines = deadlines(store, place, &restored)?;
-    let run = restored.take_up(
-        &place.source(store),
-        claim.epoch,
-        snapshots(claim.command, true),
-        &recovery,
-    )?;
-    Ok((run, world))
+    /// Makes a restored run ready to go on, in its world.
+    ///
+    /// # Errors
+    /// If the world cannot be made, or nobody has granted an imported run anything.
+    pub(super) fn take_up(
+        &self,
+        restored: Run,
+        store: &dyn Store,
+        place: &Place,
+        mut options: WorldOptions,
+    ) -> Result<(Run, World), CommandError> {
+        options.run = Some(place.run.clone());
+        let (world, mut recovery) = surroundings(store, place, &restored, options)?;
+        recovery.deadlines = deadlines(store, place, &restored)?;
+        let policy = snapshots(self.command, true);
+        let run = restored.take_up(&place.source(store), self.epoch, policy, &recovery)?;
+        Ok((run, world))
+    }
 }
 
 /// When snapshots are taken. The prompt and servers stay with a run that waits for others; other
@@ -114,13 +111,13 @@ fn deadlines(store: &dyn Store, place: &Place, run: &Run) -> Result<BTreeMap<Req
 /// The world, and the tools whose calls can be repeated or reversed.
 fn surroundings(
     store: &dyn Store,
-    (id, name): (&RunId, &str),
+    place: &Place,
     run: &Run,
     mut options: WorldOptions,
 ) -> Result<(World, Recovery), CommandError> {
     let (genesis, grants) = (run.genesis(), &run.state().granted.grants);
     let note = launch_note(store, genesis);
-    let workspace = match (imported::terms(store, id)?, note) {
+    let workspace = match (imported::terms(store, &place.run)?, note) {
         (None, None) => PathBuf::from("."),
         (None, Some(note)) => {
             options.withheld = withheld(store, run, &options);
@@ -136,7 +133,7 @@ fn surroundings(
             options.secrets.extend(secrets);
             let wanted = WantedGrants::of(genesis, grants, note);
             if !terms.is_settled && !wanted.is_empty() {
-                return Err(wanted.refusal(name));
+                return Err(wanted.refusal(&place.name()));
             }
             options.hosts.extend(terms.hosts.iter().cloned());
             let workspace = terms.directory().to_owned();

@@ -24,9 +24,9 @@ pub(crate) enum Stop {
     Rest(ExitCode),
 }
 
-/// Which files are looked at.
+/// The files that are watched, and the time between two looks at them.
 #[derive(Clone, Copy)]
-pub(crate) struct Look<'a> {
+pub(crate) struct FileWatch<'a> {
     pub(crate) watched: &'a Watched,
     pub(crate) interval: Duration,
 }
@@ -39,10 +39,10 @@ impl OwnedRun {
     pub(crate) fn drive_watched(
         mut self,
         store: &mut dyn Store,
-        look: Look<'_>,
+        look: FileWatch<'_>,
         terminal: &mut Terminal,
     ) -> Result<Stop, CommandError> {
-        let Look { watched, interval } = look;
+        let FileWatch { watched, interval } = look;
         watched.add_texts(self.texts.all());
         self.world.watch(watched.clone());
         self.tell_unshown(store, terminal)?;

@@ -27,6 +27,33 @@ use crate::reach::Reach;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
 
+/// The capabilities and the reach that a run gains.
+struct Widening {
+    /// The capabilities.
+    manifest: Manifest,
+    /// What its options reach.
+    reached: Reach,
+}
+
+impl Widening {
+    fn is_empty(&self) -> bool {
+        self.manifest.names().next().is_none() && self.reached.is_empty()
+    }
+
+    /// Lists it for a person.
+    fn shown(&self) -> String {
+        let shown: Vec<String> = self.manifest.grants_shown().chain(self.reached.shown()).collect();
+        shown.join(", ")
+    }
+
+    /// Whether a server becomes reachable, or its tools are granted.
+    fn has_server(&self, server: &str, given: &WorldOptions) -> bool {
+        let mut servers = self.reached.servers.iter();
+        servers.any(|words| words.first().is_some_and(|name| name == server))
+            || uses_server(&self.manifest, server, given)
+    }
+}
+
 impl OwnedRun {
     /// Grants the run what its owner names beyond what it has: capabilities by name, and what
     /// options reach. The grant is the next turn, which is taken here; says whether there was any.
@@ -58,24 +85,26 @@ impl OwnedRun {
             !main.grants(name) || withheld.iter().any(|tool| named.grants(tool))
         };
         let names = given.granted.iter().chain(&implied).filter(is_lacking);
-        let manifest: Manifest = names.cloned().collect();
-        if manifest.names().next().is_none() && reached.is_empty() {
+        let widening = Widening {
+            manifest: names.cloned().collect(),
+            reached,
+        };
+        if widening.is_empty() {
             return self.lay_down(policy, terminal);
         }
-        let tools = self.introduce((&manifest, &reached), given, terminal);
-        let shown: Vec<String> = manifest.grants_shown().chain(reached.shown()).collect();
-        let note = reached.note();
+        let tools = self.introduce(&widening, given, terminal);
+        let shown = widening.shown();
         let laid_down: Vec<String> = policy.iter().map(|entry| entry.key.clone()).collect();
         let grant = Grant {
-            manifest,
+            manifest: widening.manifest,
             tools,
             policy,
-            note,
+            note: widening.reached.note(),
         };
         self.run.deliver_first(Input::Grant { grant });
         self.run.step()?;
         let (name, at) = (&self.place.name, self.head());
-        terminal.message(format!("{name}@{at} grants the run: {}", shown.join(", ")));
+        terminal.message(format!("{name}@{at} grants the run: {shown}"));
         if !laid_down.is_empty() {
             terminal.message(format!("{name}@{at} lays down: {}", laid_down.join(", ")));
         }
@@ -118,21 +147,10 @@ impl OwnedRun {
 
     /// Starts the servers that become reachable or whose tools are granted, and returns the cards
     /// of the tools that the run does not know yet.
-    fn introduce(
-        &mut self,
-        (manifest, reached): (&Manifest, &Reach),
-        given: &WorldOptions,
-        terminal: &mut Terminal,
-    ) -> Vec<ToolCard> {
-        let is_new = |server: &str| {
-            reached
-                .servers
-                .iter()
-                .any(|words| words.first().is_some_and(|name| name == server))
-                || uses_server(manifest, server, given)
-        };
+    fn introduce(&mut self, widening: &Widening, given: &WorldOptions, terminal: &mut Terminal) -> Vec<ToolCard> {
+        let is_new = |server: &str| widening.has_server(server, given);
         let mut all = self.main_manifest();
-        all.add(manifest);
+        all.add(&widening.manifest);
         for problem in self
             .world
             .introduce(|server| is_new(server) && uses_server(&all, server, given))

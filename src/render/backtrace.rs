@@ -25,14 +25,8 @@ const ENDS: usize = 8;
 /// Lines of `source`, the text of the error, are shown without its name.
 pub(super) fn shown(frames: &[Frame], source: Option<&str>, texts: &SourceTexts) -> Option<String> {
     let mut lines: Vec<(String, usize)> = Vec::new();
-    for (frame, is_left) in worth_showing(frames) {
-        let how = match (is_left, lines.is_empty()) {
-            (true, true) => "in a tail call from",
-            (true, false) => "by tail calls from",
-            (false, true) => "in",
-            (false, false) => "called by",
-        };
-        let line = told((how, frame), lines.is_empty(), source, texts);
+    for caller in worth_showing(frames) {
+        let line = caller.told(lines.is_empty(), source, texts);
         match lines.last_mut() {
             Some((last, count)) if *last == line => *count += 1,
             Some(_) | None => lines.push((line, 1)),
@@ -55,9 +49,15 @@ pub(super) fn shown(frames: &[Frame], source: Option<&str>, texts: &SourceTexts)
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// The frames of the person's own procedures, and of those that they called by name; and whether
-/// each was left for the one before by tail calls.
-fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = (&Frame, bool)> {
+/// A frame that is shown.
+struct Caller<'a> {
+    frame: &'a Frame,
+    /// Whether it was left for the one before by tail calls.
+    is_left: bool,
+}
+
+/// The frames of the person's own procedures, and of those that they called by name.
+fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = Caller<'_>> {
     // Around what was typed stands what shows its value, and its own frame is gone if the failing
     // call was its last.
     let typed = frames.iter().position(|frame| frame.procedure == TYPED);
@@ -73,29 +73,41 @@ fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = (&Frame, bool)> {
     let own = (0..frames.len()).filter(move |place| is_own(*place));
     // A library's procedure and the internal one that it calls last count as one procedure.
     let is_left = move |place: usize| frames[place].at == FramePlace::Gone && (place == 0 || is_own(place - 1));
-    own.map(move |place| (&frames[place], is_left(place)))
+    own.map(move |place| Caller {
+        frame: &frames[place],
+        is_left: is_left(place),
+    })
 }
 
 fn is_internal(frame: &Frame) -> bool {
     frame.procedure.starts_with('%')
 }
 
-fn told((how, frame): (&str, &Frame), is_innermost: bool, error_in: Option<&str>, texts: &SourceTexts) -> String {
-    let name = if frame.procedure == UNNAMED {
-        "an unnamed procedure".to_owned()
-    } else {
-        format!("`{}`", text::line(&frame.procedure))
-    };
-    let FramePlace::Text { source, start } = &frame.at else {
-        return format!("{how} {name}");
-    };
-    let file = |source| read_file_line(source).map_or(source, |(path, _)| path);
-    // The message already shows the line of the innermost call.
-    let is_shown = is_innermost && error_in == Some(source);
-    match texts.line_of(source, *start).filter(|_| !is_shown) {
-        Some(line) if error_in.map(file) == Some(file(source)) => format!("{how} {name} on line {line}"),
-        Some(line) => format!("{how} {name} at {}:{line}", text::line(file(source))),
-        None => format!("{how} {name}"),
+impl Caller<'_> {
+    /// Writes its line; lines of `error_in`, the text of the error, have no name of a text.
+    fn told(&self, is_innermost: bool, error_in: Option<&str>, texts: &SourceTexts) -> String {
+        let how = match (self.is_left, is_innermost) {
+            (true, true) => "in a tail call from",
+            (true, false) => "by tail calls from",
+            (false, true) => "in",
+            (false, false) => "called by",
+        };
+        let name = if self.frame.procedure == UNNAMED {
+            "an unnamed procedure".to_owned()
+        } else {
+            format!("`{}`", text::line(&self.frame.procedure))
+        };
+        let FramePlace::Text { source, start } = &self.frame.at else {
+            return format!("{how} {name}");
+        };
+        let file = |source| read_file_line(source).map_or(source, |(path, _)| path);
+        // The message already shows the line of the innermost call.
+        let is_shown = is_innermost && error_in == Some(source);
+        match texts.line_of(source, *start).filter(|_| !is_shown) {
+            Some(line) if error_in.map(file) == Some(file(source)) => format!("{how} {name} on line {line}"),
+            Some(line) => format!("{how} {name} at {}:{line}", text::line(file(source))),
+            None => format!("{how} {name}"),
+        }
     }
 }
 

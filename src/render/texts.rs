@@ -11,6 +11,9 @@ use duet_kernel::datum::{SourceId, Span};
 use duet_kernel::expander::{Expander, SourceText};
 use duet_runtime::model::failure::{Failure, FramePlace, Origin, read_file_line};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::clamp;
 use crate::migrate::Original;
 
@@ -20,6 +23,18 @@ pub(crate) struct SourceTexts {
     texts: Vec<SourceText>,
     /// The workflow of each text that is the translation of one, under the name of the text.
     workflows: Vec<Option<(SourceText, Original)>>,
+}
+
+/// An expression in a text.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "By")]
+pub(crate) struct TextForm {
+    /// The text.
+    pub(crate) source: String,
+    /// The line, counted from 1.
+    pub(crate) line: usize,
+    /// The form, on one line.
+    pub(crate) form: String,
 }
 
 impl SourceTexts {
@@ -94,12 +109,16 @@ impl SourceTexts {
         Some(first + before.iter().filter(|byte| **byte == b'\n').count())
     }
 
-    /// The text that an origin names, the line there, counted from 1, and the form on one line.
-    pub(crate) fn form_at(&self, origin: &Origin) -> Option<(String, usize, String)> {
+    /// The form that an origin names.
+    pub(crate) fn form_at(&self, origin: &Origin) -> Option<TextForm> {
         let (text, place) = self.at(origin)?;
         let words: Vec<&str> = text.text.get(place)?.split_whitespace().collect();
         let line = self.line_of(&origin.source, origin.start)?;
-        Some((text.name.clone(), line, words.join(" ")))
+        Some(TextForm {
+            source: text.name.clone(),
+            line,
+            form: words.join(" "),
+        })
     }
 
     fn place(&self, number: usize, range: &Range<usize>) -> Option<(&SourceText, Range<usize>)> {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use duet_drivers::text::line;
 
 use super::command::{self, TABLE};
-use super::outline::{Frame, Opener, Outline, PieceKind};
+use super::outline::{DatumStart, Frame, Outline, PieceKind};
 
 /// The names that are bound where a person types.
 pub(crate) trait Scope {
@@ -145,7 +145,7 @@ fn is_word(name: &str) -> bool {
 /// forms.
 fn heads(text: &str) -> Vec<&str> {
     let outline = Outline::of(text);
-    let is_form = |frame: &&Frame| frame.opener == Opener::List && !frame.is_quoted;
+    let is_form = |frame: &&Frame| frame.start == DatumStart::List && !frame.is_quoted;
     let heads = outline
         .open
         .iter()

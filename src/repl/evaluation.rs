@@ -56,6 +56,24 @@ enum Pause {
     Interrupted,
 }
 
+/// The failure of a text.
+struct FailedText {
+    failure: Failure,
+    /// Whether the text was evaluated in the one turn that failed.
+    is_whole: bool,
+}
+
+impl FailedText {
+    /// The failure of a turn, if it failed.
+    fn of(turn: TurnRecord) -> Option<Self> {
+        let is_whole = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
+        match turn.outcome {
+            Outcome::Failed { failure } => Some(Self { failure, is_whole }),
+            Outcome::Committed {} => None,
+        }
+    }
+}
+
 impl Prompt for Live {
     fn line_editor(&mut self) -> Option<&mut EditorThread> {
         self.prompt_state.line_editor.as_mut()
@@ -123,14 +141,14 @@ impl Prompt for Live {
         };
         match (pause, own) {
             (Pause::Interrupted, _) => return self.give_up(before, older, terminal),
-            (Pause::Ended, Some((failure, _))) if failure.is_interruption() => {
+            (Pause::Ended, Some(failed)) if failed.failure.is_interruption() => {
                 let given_up = self.give_up(before, older, terminal)?;
                 // The interruption itself is still to be taken.
                 self.owned.advance(&mut *self.store)?;
                 return Ok(given_up);
             }
-            (Pause::Ended, Some((failure, turn))) => {
-                return self.tell_own((&failure, &turn), before, terminal);
+            (Pause::Ended, Some(failed)) => {
+                return self.tell_own(&failed, before, terminal);
             }
             (Pause::Ended, None) => {}
             (Pause::Waiting, _) => self.tell_waits(terminal),
@@ -346,15 +364,10 @@ impl Live {
         Ok(Evaluated::Failed)
     }
 
-    /// The failure of the text whose evaluation ended in the newest turn, with that turn.
-    fn own_failure(&mut self) -> Result<Option<(Failure, TurnRecord)>, CommandError> {
-        Ok(match self.turn_at(self.owned.head())? {
-            Some(turn) if turn.actor == MAIN => match &turn.outcome {
-                Outcome::Failed { failure } => Some((failure.clone(), turn)),
-                Outcome::Committed {} => None,
-            },
-            Some(_) | None => None,
-        })
+    /// The failure of the text whose evaluation ended in the newest turn.
+    fn own_failure(&mut self) -> Result<Option<FailedText>, CommandError> {
+        let newest = self.turn_at(self.owned.head())?;
+        Ok(newest.filter(|turn| turn.actor == MAIN).and_then(FailedText::of))
     }
 
     fn turn_at(&mut self, at: Sequence) -> Result<Option<TurnRecord>, CommandError> {
@@ -367,12 +380,12 @@ impl Live {
     /// Reports the failure of a text in the newest turn.
     fn tell_own(
         &mut self,
-        (failure, turn): (&Failure, &TurnRecord),
+        failed: &FailedText,
         before: Sequence,
         terminal: &mut Terminal,
     ) -> Result<Evaluated, CommandError> {
         self.report_before_newest(terminal)?;
-        let is_whole = turn.events.iter().any(|event| matches!(event, Event::Evaluate { .. }));
+        let FailedText { failure, is_whole } = failed;
         let is_torn = !is_whole && self.can_take_back(before)?;
         let mut ways = self.meant(failure).into_iter().collect::<Vec<_>>();
         if !is_torn {

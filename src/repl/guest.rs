@@ -4,7 +4,7 @@
 //! Nothing here evaluates.
 //! INVARIANT: each event of the session is shown once, in its order.
 //! It does not know how a session works; the library `(duet sessions)` does. Nor does it know where
-//! the run is; its [`Link`] does.
+//! the run is; its [`RunConnection`] does.
 //! Read next: `guest/command.rs`.
 
 mod command;
@@ -22,10 +22,10 @@ use preserves::{IOValue, ValueImpl};
 
 use super::asked::{Asked, Open};
 use super::complete::{Candidate, Scope};
+use super::connection::{News, RunConnection};
 use super::editor::Line;
 use super::editor_thread::{EditorThread, Wanted};
 use super::event::{Event, Kind, symbol};
-use super::link::{Link, News};
 use super::prompt::{self, Evaluated, PromptEvent};
 use crate::command::describe;
 use crate::error::CommandError;
@@ -34,7 +34,7 @@ use crate::terminal::Terminal;
 
 /// A session of a run that another process executes.
 pub(crate) struct Guest<'a> {
-    pub(crate) link: Box<dyn Link + 'a>,
+    pub(crate) connection: Box<dyn RunConnection + 'a>,
     /// The name of the session.
     session: String,
     line_editor: Option<EditorThread>,
@@ -60,7 +60,7 @@ impl<'a> Guest<'a> {
     /// # Errors
     /// If the run cannot be reached, or the program lets no sessions begin.
     pub(crate) fn enter(
-        link: Box<dyn Link + 'a>,
+        connection: Box<dyn RunConnection + 'a>,
         session: String,
         line_editor: Option<EditorThread>,
         terminal: &mut Terminal,
@@ -69,7 +69,7 @@ impl<'a> Guest<'a> {
             interrupts::watch().map_err(|error| CommandError::caused("Ctrl-C cannot be noticed", &error))?;
         let characters_max = line_editor.is_some().then_some(CHARACTERS_MAX);
         let mut guest = Self {
-            link,
+            connection,
             session,
             line_editor,
             is_interrupted,
@@ -87,7 +87,7 @@ impl<'a> Guest<'a> {
 
     /// Shows the events that the session has kept since somebody left it.
     fn catch_up(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
-        let facts = self.link.enter(&self.session)?;
+        let facts = self.connection.enter(&self.session)?;
         let mut kept: Vec<Event> = facts.into_iter().filter_map(|fact| self.event(&fact)).collect();
         kept.sort_by_key(|event| event.number);
         for event in kept {
@@ -107,7 +107,7 @@ impl<'a> Guest<'a> {
     fn tell(&mut self, label: &'static str, fields: Vec<IOValue>) -> Result<bool, CommandError> {
         let mut all = vec![symbol(":session"), self.session.encode()];
         all.extend(fields);
-        self.link.tell(record(label, all))
+        self.connection.tell(record(label, all))
     }
 
     /// Says which events this person has seen, so that the session keeps them no longer. If the
@@ -147,7 +147,7 @@ impl<'a> Guest<'a> {
     fn pursue(&mut self, mut request: Request, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
         let mut patience = Patience::default();
         let done = loop {
-            let Some(news) = self.link.news()? else {
+            let Some(news) = self.connection.news()? else {
                 return Ok(self.leave(terminal));
             };
             patience.look(news.is_empty());
@@ -178,7 +178,7 @@ impl<'a> Guest<'a> {
 
     /// Says that nobody executes the run any more.
     fn leave(&self, terminal: &mut Terminal) -> Evaluated {
-        terminal.message(self.link.alone());
+        terminal.message(self.connection.alone());
         Evaluated::Alone
     }
 
@@ -187,11 +187,11 @@ impl<'a> Guest<'a> {
     /// # Errors
     /// If whoever executes the run refuses, or the journal fails.
     pub(crate) fn go_to(&mut self, branch: &str, is_new: bool, terminal: &mut Terminal) -> Result<(), CommandError> {
-        let before = self.link.shown();
-        self.link.settle();
-        let mut others = self.link.go_to(branch, is_new)?;
+        let before = self.connection.shown();
+        self.connection.settle();
+        let mut others = self.connection.go_to(branch, is_new)?;
         others.retain(|other| *other != self.session);
-        let (session, here) = (&self.session, self.link.shown());
+        let (session, here) = (&self.session, self.connection.shown());
         let stay = match others.as_slice() {
             [] => String::new(),
             [other] => format!("; {other} stays there"),
@@ -219,7 +219,7 @@ impl<'a> Guest<'a> {
         patience: &mut Patience,
         terminal: &mut Terminal,
     ) -> Result<bool, CommandError> {
-        if patience.is_cancelled || !self.link.is_heard() {
+        if patience.is_cancelled || !self.connection.is_heard() {
             terminal.message("the session has not answered; the prompt shows its later answers");
             return Ok(false);
         }
@@ -253,17 +253,17 @@ impl<'a> Guest<'a> {
         (self.shown, self.pending) = (0, None);
         self.open.clear();
         self.calls.clear();
-        let facts = self.link.enter(&self.session)?;
+        let facts = self.connection.enter(&self.session)?;
         let is_there = facts
             .as_slice()
             .iter()
-            .any(|fact| self.is_mine(fact, ("session/ready", 2)));
+            .any(|fact| self.is_mine(fact, "session/ready", 2));
         let what = if is_there {
             "later work of this session is undone"
         } else {
             "this session began after it; the next text begins it anew, without its definitions"
         };
-        let owner = self.link.owner()?;
+        let owner = self.connection.owner()?;
         terminal.message(format!("{owner} has gone back to turn {turn}; {what}"));
         for fact in facts {
             if let Some(Event {
@@ -287,9 +287,9 @@ impl<'a> Guest<'a> {
             self.show(event.clone(), &request.text, terminal)?;
             return Ok(event.end(&request.tag));
         }
-        if self.is_mine(fact, ("session/ready", 2)) {
+        if self.is_mine(fact, "session/ready", 2) {
             self.shown = 0;
-        } else if self.is_mine(fact, ("session/ended", 4)) {
+        } else if self.is_mine(fact, "session/ended", 4) {
             self.tell_end(fact, terminal);
             return Ok(Some(Evaluated::Failed));
         }
@@ -297,7 +297,7 @@ impl<'a> Guest<'a> {
     }
 
     /// Says whether a fact is a record about this session with so many fields.
-    fn is_mine(&self, value: &IOValue, (label, fields): (&str, usize)) -> bool {
+    fn is_mine(&self, value: &IOValue, label: &str, fields: usize) -> bool {
         value.is_simple_record(label, Some(fields)) && IOValue::from(value.index(1)) == self.session.encode()
     }
 
@@ -382,7 +382,7 @@ impl<'a> Guest<'a> {
             let fields = vec![symbol(":question"), asked.id.encode(), symbol(":payload"), value];
             return self.tell("session/answer", fields);
         }
-        match self.link.approve(&self.session, &asked.id, value) {
+        match self.connection.approve(&self.session, &asked.id, value) {
             Ok(()) => Ok(true),
             Err(CommandError::Problem(problem)) => {
                 terminal.message(render::problem(&problem, terminal.speaker, terminal.is_styled));
@@ -443,8 +443,8 @@ impl<'a> Guest<'a> {
 
     /// Shows what has come while the person types.
     fn go_on(&mut self, asked: Option<&Asked>, terminal: &mut Terminal) -> Result<PromptEvent, CommandError> {
-        let Some(news) = self.link.news()? else {
-            terminal.message(format!("{}; Enter leaves", self.link.alone()));
+        let Some(news) = self.connection.news()? else {
+            terminal.message(format!("{}; Enter leaves", self.connection.alone()));
             return Ok(PromptEvent::Alone);
         };
         let was_open = asked.is_some_and(|asked| self.open.has(&asked.id));
@@ -529,9 +529,9 @@ impl Patience {
 }
 
 /// The names that a session sees.
-struct Known(Vec<(String, bool)>);
+struct SessionNames(Vec<(String, bool)>);
 
-impl Scope for Known {
+impl Scope for SessionNames {
     fn names(&self) -> Vec<Candidate> {
         let names = self.0.iter().cloned();
         names

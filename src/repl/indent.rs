@@ -9,7 +9,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::outline::{Frame, Opener, Outline, PieceKind};
+use super::outline::{DatumStart, Frame, Outline, PieceKind};
 use crate::format::forms;
 
 /// The column, from 0, in which a line that follows the text begins, where the text itself begins
@@ -26,7 +26,7 @@ pub(crate) fn next_column(text: &str, origin: usize) -> Option<usize> {
         origin,
         outline: &outline,
     };
-    let is_list = |frame: &&Frame| matches!(frame.opener, Opener::List | Opener::Vector);
+    let is_list = |frame: &&Frame| matches!(frame.start, DatumStart::List | DatumStart::Vector);
     Some(
         outline
             .open
@@ -49,7 +49,7 @@ impl Layout<'_> {
         let Some(head) = frame.elements.first() else {
             return self.column(opener.end);
         };
-        let is_call = frame.opener == Opener::List && self.is_name(*head) && !self.is_data(frame);
+        let is_call = frame.start == DatumStart::List && self.is_name(*head) && !self.is_data(frame);
         if is_call && let Some(before) = self.operands_before_body(frame) {
             let given = frame.elements.len() - 1;
             let name = self.outline.text(self.text, *head);

@@ -17,7 +17,7 @@ use duet_runtime::record::Body;
 use duet_runtime::run::source::genesis;
 use preserves::{IOValue, ValueImpl};
 
-use super::link::{Link, News};
+use super::connection::{News, RunConnection};
 use super::session;
 use crate::doors;
 use crate::error::CommandError;
@@ -104,7 +104,7 @@ impl<'a> Local<'a> {
         while let Some((sequence, hash)) = self.known.back() {
             let head = self.store.head(&self.place.run, &self.place.branch)?;
             let is_there = head.is_some_and(|head| head.sequence >= *sequence)
-                && hash_at(&*self.store, (&self.place.run, &self.place.branch), *sequence)? == Some(*hash);
+                && hash_at(self.place.source(&*self.store), *sequence)? == Some(*hash);
             if is_there {
                 break;
             }
@@ -139,7 +139,7 @@ fn ready(fact: &IOValue) -> Option<String> {
     is_ready.then(|| String::decode(&fact.index(1).into()).ok()).flatten()
 }
 
-impl Link for Local<'_> {
+impl RunConnection for Local<'_> {
     fn shown(&self) -> String {
         format!("{}@{}", self.place.name(), self.next.saturating_sub(1))
     }

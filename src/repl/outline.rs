@@ -59,7 +59,7 @@ pub(crate) struct Piece {
 
 /// The beginning of an unfinished datum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opener {
+pub(crate) enum DatumStart {
     /// `(`
     List,
     /// `#(` or `#u8(`
@@ -76,7 +76,7 @@ pub(crate) enum Opener {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Its beginning.
-    pub(crate) opener: Opener,
+    pub(crate) start: DatumStart,
     /// The piece that begins it.
     pub(crate) piece: usize,
     /// The first pieces of its finished elements.
@@ -120,7 +120,10 @@ impl Outline {
                 Err((problem, extent)) => outline.problem(&problem, extent.start..end),
             }
         }
-        let open = outline.open.iter().filter(|frame| frame.opener == Opener::DatumComment);
+        let open = outline
+            .open
+            .iter()
+            .filter(|frame| frame.start == DatumStart::DatumComment);
         if let Some(first) = open.map(|frame| frame.piece).min() {
             outline.comment_from(first);
         }
@@ -145,11 +148,11 @@ impl Outline {
 
     fn token(&mut self, token: Token, extent: Extent) {
         match token {
-            Token::Open => self.open(Opener::List, PieceKind::Open, extent),
-            Token::OpenVector | Token::OpenBytevector => self.open(Opener::Vector, PieceKind::Open, extent),
-            Token::Abbreviation(name) => self.open(Opener::Prefix(name), PieceKind::Sign, extent),
-            Token::DatumComment => self.open(Opener::DatumComment, PieceKind::Sign, extent),
-            Token::LabelDefinition(_) => self.open(Opener::Label, PieceKind::Sign, extent),
+            Token::Open => self.open(DatumStart::List, PieceKind::Open, extent),
+            Token::OpenVector | Token::OpenBytevector => self.open(DatumStart::Vector, PieceKind::Open, extent),
+            Token::Abbreviation(name) => self.open(DatumStart::Prefix(name), PieceKind::Sign, extent),
+            Token::DatumComment => self.open(DatumStart::DatumComment, PieceKind::Sign, extent),
+            Token::LabelDefinition(_) => self.open(DatumStart::Label, PieceKind::Sign, extent),
             Token::Close => self.close(extent),
             Token::Dot => {
                 self.add(PieceKind::Sign, extent);
@@ -176,13 +179,13 @@ impl Outline {
         }
     }
 
-    fn open(&mut self, opener: Opener, kind: PieceKind, extent: Extent) {
+    fn open(&mut self, start: DatumStart, kind: PieceKind, extent: Extent) {
         let piece = self.add(kind, extent);
         self.open.push(Frame {
-            opener,
+            start,
             piece,
             elements: Vec::new(),
-            is_quoted: self.pieces[piece].is_quoted || opener == Opener::Prefix("quote"),
+            is_quoted: self.pieces[piece].is_quoted || start == DatumStart::Prefix("quote"),
         });
     }
 
@@ -194,7 +197,7 @@ impl Outline {
     fn close(&mut self, extent: Extent) {
         let closing = self.add(PieceKind::Close, extent);
         while let Some(frame) = self.open.pop() {
-            if matches!(frame.opener, Opener::List | Opener::Vector) {
+            if matches!(frame.start, DatumStart::List | DatumStart::Vector) {
                 self.pieces[closing].partner = Some(frame.piece);
                 self.pieces[frame.piece].partner = Some(closing);
                 self.complete(frame.piece);
@@ -206,18 +209,18 @@ impl Outline {
     /// The datum that begins with a piece is finished; so are the signs that waited for it.
     fn complete(&mut self, mut piece: usize) {
         while let Some(frame) = self.open.last_mut() {
-            match frame.opener {
-                Opener::List | Opener::Vector => {
+            match frame.start {
+                DatumStart::List | DatumStart::Vector => {
                     frame.elements.push(piece);
                     return;
                 }
-                Opener::DatumComment => {
+                DatumStart::DatumComment => {
                     let first = frame.piece;
                     self.open.pop();
                     self.comment_from(first);
                     return;
                 }
-                Opener::Prefix(_) | Opener::Label => {
+                DatumStart::Prefix(_) | DatumStart::Label => {
                     piece = frame.piece;
                     self.open.pop();
                 }
@@ -342,15 +345,18 @@ mod tests {
     fn what_is_open_at_the_end_is_known_with_its_elements() {
         let text = "(let ((x 1) (y 'z)) #(a";
         let outline = Outline::of(text);
-        let open: Vec<(Opener, Vec<&str>)> = outline
+        let open: Vec<(DatumStart, Vec<&str>)> = outline
             .open
             .iter()
             .map(|frame| {
                 let elements = frame.elements.iter().map(|piece| outline.text(text, *piece));
-                (frame.opener, elements.collect())
+                (frame.start, elements.collect())
             })
             .collect();
-        assert_eq!(open, [(Opener::List, vec!["let", "("]), (Opener::Vector, vec!["a"])]);
+        assert_eq!(
+            open,
+            [(DatumStart::List, vec!["let", "("]), (DatumStart::Vector, vec!["a"])]
+        );
         assert_eq!(Outline::of("(f \"x").ends_inside, Some(PieceKind::String));
     }
 

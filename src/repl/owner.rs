@@ -15,7 +15,7 @@ use duet_runtime::model::failure;
 
 use super::command::{self as comma, Command};
 use super::prompt::{Evaluated, Prompt, tell};
-use super::session::{After, Live};
+use super::session::{After, Live, Work};
 use crate::command::describe;
 use crate::error::CommandError;
 use crate::terminal::Terminal;
@@ -173,7 +173,7 @@ fn timed(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live, E
     let evaluated = live.evaluate(text, terminal)?;
     #[expect(clippy::disallowed_methods, reason = "as above")]
     let took_ms = start.elapsed().as_secs_f64() * 1000.0;
-    let (turns, fuel) = live.cost_since(before)?;
+    let Work { turns, fuel } = live.work_since(before)?;
     terminal.message(format!(
         "{took_ms:.1} ms, turns: {turns}, units of fuel (calls, rounds of loops, long operations): {fuel}"
     ));

@@ -18,7 +18,7 @@ use super::editor::Line;
 use super::editor_thread::{EditorThread, Wanted};
 use super::outline::is_incomplete;
 use crate::error::{CommandError, ExitCode};
-use crate::exports::names_elsewhere;
+use crate::exports::{Export, names_elsewhere};
 use crate::render;
 use crate::terminal::Terminal;
 
@@ -351,9 +351,9 @@ fn show_names(names: &[String], text: &str, terminal: &mut Terminal) -> Result<(
         terminal.data(format!("{name}\n"))?;
     }
     let elsewhere = names_elsewhere(text);
-    let elsewhere = elsewhere.iter().filter(|(name, _)| !names.contains(name));
+    let elsewhere = elsewhere.iter().filter(|export| !names.contains(&export.name));
     let mut is_any = !names.is_empty();
-    for (name, library) in elsewhere {
+    for Export { name, library } in elsewhere {
         terminal.data(format!("{name}, in {library}\n"))?;
         is_any = true;
     }

@@ -12,8 +12,8 @@ use duet_runtime::driver::ToolFailure;
 use duet_runtime::model::codec::{Codec, record};
 use preserves::{IOValue, Map};
 
+use super::connection::{News, RunConnection};
 use super::event::symbol;
-use super::link::{Link, News};
 use crate::error::CommandError;
 use crate::journal::Journal;
 
@@ -111,7 +111,7 @@ fn about(label: &'static str, session: &str, keywords: &[&str]) -> IOValue {
     record("group", vec![kind, IOValue::new(entries)])
 }
 
-impl Link for Remote {
+impl RunConnection for Remote {
     fn shown(&self) -> String {
         let branch = self
             .branch

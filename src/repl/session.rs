@@ -61,6 +61,15 @@ pub(crate) struct Live {
     pub(super) reported: Sequence,
 }
 
+/// The work of a session.
+#[derive(Default)]
+pub(crate) struct Work {
+    /// The number of turns.
+    pub(crate) turns: u64,
+    /// The units of fuel that they used.
+    pub(crate) fuel: u64,
+}
+
 /// What stays when the session closes the journal for a command and opens it again.
 #[derive(Default)]
 pub(crate) struct PromptState {
@@ -102,6 +111,29 @@ impl PromptState {
         }
     }
 
+    /// Compiles the program of a session and makes its world.
+    ///
+    /// # Errors
+    /// If there is no workspace.
+    pub(crate) fn prepare(
+        &self,
+        workspace: Option<&Path>,
+        journal: Option<&Journal>,
+        terminal: &mut Terminal,
+    ) -> Result<Prepared, CommandError> {
+        let program = match self.line_editor {
+            Some(_) => PROGRAM_FOR_A_PERSON,
+            None => PROGRAM,
+        };
+        let mut launch = Launch::of_text(NAME, program, workspace)?;
+        let options = match journal {
+            Some(journal) => self.options().beside(journal),
+            None => self.options(),
+        };
+        launch.grant(&options)?;
+        Prepared::new(&launch, options, terminal)
+    }
+
     fn options(&self) -> WorldOptions {
         WorldOptions {
             streams: Some(self.streams.clone()),
@@ -116,36 +148,19 @@ impl Live {
     /// # Errors
     /// If the journal cannot be written.
     pub(crate) fn begin(
-        id: &RunId,
-        workspace: Option<&Path>,
-        (store, journal): (Box<dyn Store>, Option<&Journal>),
+        prepared: Prepared,
+        beginning: Beginning<'_>,
+        mut store: Box<dyn Store>,
         prompt_state: PromptState,
-        terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
-        let mut store = store;
-        let program = match prompt_state.line_editor {
-            Some(_) => PROGRAM_FOR_A_PERSON,
-            None => PROGRAM,
-        };
-        let mut launch = Launch::of_text(NAME, program, workspace)?;
-        let options = match journal {
-            Some(journal) => prompt_state.options().beside(journal),
-            None => prompt_state.options(),
-        };
-        launch.grant(&options)?;
-        let prepared = Prepared::new(&launch, options, terminal)?;
-        let beginning = Beginning {
-            id: id.clone(),
-            command: "repl",
-            journal,
-        };
+        let (id, journal) = (beginning.id.clone(), beginning.journal.cloned());
         let mut owned = OwnedRun::start(prepared, beginning, &mut *store)?;
         owned.run_on(&mut *store)?;
         owned.stop_when_interrupted();
         owned.advise_prompt();
         Ok(Self {
-            journal: journal.cloned(),
-            place: owned.place_of(id)?,
+            journal,
+            place: owned.place_of(&id)?,
             store,
             reported: owned.head(),
             owned,
@@ -163,13 +178,9 @@ impl Live {
         prompt_state: PromptState,
         terminal: &mut Terminal,
     ) -> Result<Self, CommandError> {
-        Self::begin(
-            id,
-            workspace,
-            (Box::new(MemoryStore::default()), None),
-            prompt_state,
-            terminal,
-        )
+        let prepared = prompt_state.prepare(workspace, None, terminal)?;
+        let beginning = Beginning::in_memory(id.clone(), "repl");
+        Self::begin(prepared, beginning, Box::new(MemoryStore::default()), prompt_state)
     }
 
     /// Opens a session where a branch ends, and grants its run what the prompt reaches beyond it.
@@ -268,20 +279,19 @@ impl Live {
         owned_run::record_at(&*self.store, &self.place, at)
     }
 
-    /// The number of turns after a turn, and the fuel that they used.
+    /// The work after a turn.
     ///
     /// # Errors
     /// If the journal fails.
-    pub(crate) fn cost_since(&mut self, before: Sequence) -> Result<(u64, u64), CommandError> {
+    pub(crate) fn work_since(&mut self, before: Sequence) -> Result<Work, CommandError> {
         self.owned.settle(&mut *self.store)?;
-        let (mut count, mut fuel) = (0, 0);
-        let branch = (&self.place.run, &self.place.branch);
+        let mut work = Work::default();
         let first = before.next().unwrap_or(before);
-        for turn in turns(&*self.store, branch, (first, self.owned.head())) {
-            count += 1;
-            fuel += turn?.fuel;
+        for turn in turns(self.place.source(&*self.store), first..=self.owned.head()) {
+            work.turns += 1;
+            work.fuel += turn?.fuel;
         }
-        Ok((count, fuel))
+        Ok(work)
     }
 
     /// The turn before the one that began to evaluate the last text, or the one before it, and so

@@ -15,6 +15,7 @@ use duet_runtime::record::key::Ledger;
 use duet_runtime::run::tool_failure;
 
 use crate::error::CommandError;
+use crate::world_options::DoubleScript;
 
 /// The beginnings of the names of tools whose answers the test and the files beside it determine.
 const OWN: [&str; 4] = ["clock/", "workspace/", "environment/", "test/"];
@@ -31,10 +32,8 @@ pub(super) fn beside(test: &Path) -> PathBuf {
 
 /// The answers beside a test.
 pub(super) struct Recorded {
-    /// The path of their file.
-    pub(super) path: String,
-    /// A script of doubles, without those of the tools that are live.
-    pub(super) script: String,
+    /// The script, without the doubles of the tools that are live.
+    pub(super) script: DoubleScript,
     /// Its doubles.
     pub(super) doubles: Doubles,
 }
@@ -51,13 +50,12 @@ pub(super) fn read(test: &Path, live: &[String]) -> Result<Option<Recorded>, Com
     let shown = path.display().to_string();
     let text =
         fs::read_to_string(&path).map_err(|error| CommandError::caused(format!("cannot read `{shown}`"), &error))?;
-    let read = without(&text, |tool| live.iter().any(|live| live == tool))
-        .and_then(|script| Ok((Doubles::read(&script)?, script)));
-    let (doubles, script) =
+    let read =
+        without(&text, |tool| live.iter().any(|live| live == tool)).and_then(|text| Ok((Doubles::read(&text)?, text)));
+    let (doubles, text) =
         read.map_err(|error| CommandError::caused(format!("`{shown}` has no recorded answers"), &error))?;
     Ok(Some(Recorded {
-        path: shown,
-        script,
+        script: DoubleScript { path: shown, text },
         doubles,
     }))
 }

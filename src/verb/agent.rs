@@ -74,10 +74,15 @@ pub(crate) fn refused(error: CommandError) -> (ExitCode, Vec<Saying>) {
     }
 }
 
-/// The description of a verb, and the schema of its fields: those of its parser.
-pub(crate) fn schema(row: &Row) -> (String, Json) {
+/// The description of a verb, as its parser has it.
+pub(crate) fn description(row: &Row) -> String {
     let command = row.augment(Command::new(row.name));
-    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    command.get_about().map(ToString::to_string).unwrap_or_default()
+}
+
+/// The schema of the fields of a verb, which are those of its parser.
+pub(crate) fn schema(row: &Row) -> Json {
+    let command = row.augment(Command::new(row.name));
     let properties = command.get_arguments().map(|argument| {
         let id = argument.get_id().as_str().to_owned();
         let kind = argument.get_value_parser().type_id();
@@ -93,13 +98,12 @@ pub(crate) fn schema(row: &Row) -> (String, Json) {
         (id, schema)
     });
     let required = command.get_arguments().filter(|argument| argument.is_required_set());
-    let schema = json!({
+    json!({
         "type": "object",
         "required": required.map(|argument| argument.get_id().as_str()).collect::<Vec<_>>(),
         "properties": properties.collect::<Map<String, Json>>(),
         "additionalProperties": false,
-    });
-    (about, schema)
+    })
 }
 
 /// Refuses arguments that a tool does not have.
@@ -123,7 +127,7 @@ pub(crate) fn refuse_others(name: &str, given: &Map<String, Json>, known: &[&str
 /// # Errors
 /// The mistake, in words for the model.
 pub(crate) fn request(row: &Row, given: &Map<String, Json>) -> Result<Request, String> {
-    let (_, schema) = schema(row);
+    let schema = schema(row);
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
     refuse_others(row.name, given, &known)?;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::form::as_json;
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{self, Price, Usage, dollars};
@@ -135,11 +135,11 @@ fn line(who: &str, row: &Row) -> String {
 
 impl Costs {
     /// Counts the turns of a branch up to a place.
-    fn of(look: &Look<'_>, place: &Place) -> Result<Self, CommandError> {
+    fn of(look: &ProjectReader<'_>, place: &Place) -> Result<Self, CommandError> {
         let mut costs = Self::default();
         let (chosen, notes) = look.turns_of_tool(place, exchange::TOOL)?;
         costs.notes = notes;
-        for turn in chosen_turns(look.store, (&place.run, &place.branch), &chosen) {
+        for turn in chosen_turns(place.source(look.store), &chosen) {
             look.go_on()?;
             costs.count(&turn?.1);
         }

@@ -28,7 +28,7 @@ use serde_json::Value;
 
 use self::texts::TextApart;
 use super::form::as_json;
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
@@ -182,7 +182,7 @@ impl AllDifferences {
         let [left, right] = &self.places;
         let results = form_of([left, right], &self.relation, &self.sides);
         WholeForm {
-            asked: asked::Told::of(&self.alignment).form(),
+            asked: asked::ListedRequests::of(&self.alignment).form(),
             texts: self.texts.clone(),
             ..results
         }
@@ -195,7 +195,7 @@ impl AllDifferences {
             text.push_str(&self.stat());
             return Told::data(Text::lines(&text));
         }
-        let told = asked::Told::of(&self.alignment).tell();
+        let told = asked::ListedRequests::of(&self.alignment).tell();
         if !self.texts.is_empty() {
             text.push_str("texts\n");
         }
@@ -215,12 +215,12 @@ impl AllDifferences {
         let errors = lines_apart(&left.errors, &right.errors);
         let files = files_apart(left, right);
         let mut counts = vec![("texts", [self.texts.len(); 2])];
-        counts.extend(asked::Told::of(&self.alignment).counts());
+        counts.extend(asked::ListedRequests::of(&self.alignment).counts());
         counts.extend([
-            ("facts", [facts.0.len(), facts.1.len()]),
-            ("output", [output.0.len(), output.1.len()]),
-            ("errors", [errors.0.len(), errors.1.len()]),
-            ("files", [files.0.len(), files.1.len()]),
+            ("facts", facts.counts()),
+            ("output", output.counts()),
+            ("errors", errors.counts()),
+            ("files", files.counts()),
         ]);
         let counts = counts.into_iter().filter(|(_, counts)| *counts != [0, 0]);
         let lines = counts.map(|(what, [left, right])| format!("{what:<8} -{left} +{right}\n"));
@@ -229,7 +229,12 @@ impl AllDifferences {
 }
 
 /// Looks at one side.
-fn see(look: &Look<'_>, place: &Place, relation: &BranchRelation, ledger: &Ledger) -> Result<Side, CommandError> {
+fn see(
+    look: &ProjectReader<'_>,
+    place: &Place,
+    relation: &BranchRelation,
+    ledger: &Ledger,
+) -> Result<Side, CommandError> {
     let facts = Shadow::at(&place.source(look.store), place.at())?.facts();
     let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
     let facts: Vec<IOValue> = facts.into_iter().filter(is_shown).collect();
@@ -243,7 +248,7 @@ fn see(look: &Look<'_>, place: &Place, relation: &BranchRelation, ledger: &Ledge
         ..Side::default()
     };
     let first = relation.shared.and_then(Sequence::next).unwrap_or(Sequence::FIRST);
-    for turn in turns(look.store, (&place.run, &place.branch), (first, place.at())) {
+    for turn in turns(place.source(look.store), first..=place.at()) {
         look.go_on()?;
         turn?
             .actions
@@ -295,8 +300,21 @@ fn text_at(payload: &IOValue, key: &str) -> Option<String> {
     found.as_string().map(|text| text.into_owned()).or(bytes)
 }
 
-/// The facts of either side that the other does not have: left, then right.
-fn facts_apart<'a>(left: &'a Side, right: &'a Side) -> (Vec<&'a IOValue>, Vec<&'a IOValue>) {
+/// What each of two sides has and the other does not.
+#[derive(Debug, PartialEq)]
+struct Apart<T> {
+    left: Vec<T>,
+    right: Vec<T>,
+}
+
+impl<T> Apart<T> {
+    fn counts(&self) -> [usize; 2] {
+        [self.left.len(), self.right.len()]
+    }
+}
+
+/// The facts of either side that the other does not have.
+fn facts_apart<'a>(left: &'a Side, right: &'a Side) -> Apart<&'a IOValue> {
     let only = |one: &'a Side, other: &Side| {
         let known: BTreeSet<&IOValue> = other.compared.as_slice().iter().collect();
         let facts = one.facts.as_slice().iter().zip(&one.compared);
@@ -305,7 +323,10 @@ fn facts_apart<'a>(left: &'a Side, right: &'a Side) -> (Vec<&'a IOValue>, Vec<&'
             .map(|(fact, _)| fact)
             .collect()
     };
-    (only(left, right), only(right, left))
+    Apart {
+        left: only(left, right),
+        right: only(right, left),
+    }
 }
 
 /// Leaves out of a question the names that differ on each branch; its second field has the text.
@@ -321,7 +342,7 @@ fn without_names(fact: &IOValue) -> IOValue {
 }
 
 /// The lines between the common beginning and the common end of two texts.
-fn lines_apart<'a>(left: &'a str, right: &'a str) -> (Vec<&'a str>, Vec<&'a str>) {
+fn lines_apart<'a>(left: &'a str, right: &'a str) -> Apart<&'a str> {
     let (mut left, mut right): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
     let same = std::iter::zip(&left, &right)
         .take_while(|(left, right): &(&&str, &&str)| **left == **right)
@@ -332,7 +353,7 @@ fn lines_apart<'a>(left: &'a str, right: &'a str) -> (Vec<&'a str>, Vec<&'a str>
         left.pop();
         right.pop();
     }
-    (left, right)
+    Apart { left, right }
 }
 
 fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
@@ -376,31 +397,31 @@ fn head(places: [&Place; 2], relation: &BranchRelation) -> String {
 fn results(sides: &[Side; 2]) -> String {
     let mut text = String::new();
     let [left, right] = sides;
-    let (only_left, only_right) = facts_apart(left, right);
+    let facts = facts_apart(left, right);
     section(
         &mut text,
         "facts",
-        briefs(&only_left, &only_right),
-        briefs(&only_right, &only_left),
+        briefs(&facts.left, &facts.right),
+        briefs(&facts.right, &facts.left),
     );
     for (title, left, right) in [
         ("output", &left.output, &right.output),
         ("errors", &left.errors, &right.errors),
     ] {
-        let (only_left, only_right) = lines_apart(left, right);
+        let lines = lines_apart(left, right);
         section(
             &mut text,
             title,
-            only_left.into_iter().map(str::to_owned),
-            only_right.into_iter().map(str::to_owned),
+            lines.left.into_iter().map(str::to_owned),
+            lines.right.into_iter().map(str::to_owned),
         );
     }
-    let (only_left, only_right) = files_apart(left, right);
-    section(&mut text, "files", only_left.into_iter(), only_right.into_iter());
+    let files = files_apart(left, right);
+    section(&mut text, "files", files.left.into_iter(), files.right.into_iter());
     text
 }
 
-fn files_apart(left: &Side, right: &Side) -> (Vec<String>, Vec<String>) {
+fn files_apart(left: &Side, right: &Side) -> Apart<String> {
     let differing = |one: &Side, other: &Side| {
         let files = one
             .files
@@ -413,7 +434,10 @@ fn files_apart(left: &Side, right: &Side) -> (Vec<String>, Vec<String>) {
             })
             .collect()
     };
-    (differing(left, right), differing(right, left))
+    Apart {
+        left: differing(left, right),
+        right: differing(right, left),
+    }
 }
 
 /// Writes the facts that one side has; those that would look like one of the other side, in full.
@@ -499,9 +523,9 @@ struct SideForm {
 
 fn form_of(places: [&Place; 2], relation: &BranchRelation, sides: &[Side; 2]) -> WholeForm {
     let [left, right] = sides;
-    let (left_facts, right_facts) = facts_apart(left, right);
-    let (left_lines, right_lines) = lines_apart(&left.output, &right.output);
-    let (left_files, right_files) = files_apart(left, right);
+    let facts = facts_apart(left, right);
+    let lines = lines_apart(&left.output, &right.output);
+    let files = files_apart(left, right);
     let side = |place: &Place, facts: Vec<&IOValue>, output: Vec<&str>, files: Vec<String>| SideForm {
         address: place.address(place.at()),
         facts: facts.into_iter().map(value_as_json).collect(),
@@ -521,8 +545,8 @@ fn form_of(places: [&Place; 2], relation: &BranchRelation, sides: &[Side; 2]) ->
         }),
         asked: asked::Form::default(),
         texts: Vec::new(),
-        left: side(places[0], left_facts, left_lines, left_files),
-        right: side(places[1], right_facts, right_lines, right_files),
+        left: side(places[0], facts.left, lines.left, files.left),
+        right: side(places[1], facts.right, lines.right, files.right),
     }
 }
 
@@ -532,12 +556,16 @@ mod tests {
 
     #[test]
     fn lines_that_both_begin_and_end_with_are_left_out() {
-        for (left, right, expected) in [
+        for (left, right, only) in [
             ("a\nb\nc\n", "a\nx\nc\n", (vec!["b"], vec!["x"])),
             ("a\n", "a\n", (vec![], vec![])),
             ("a\na\n", "a\n", (vec!["a"], vec![])),
             ("", "a\n", (vec![], vec!["a"])),
         ] {
+            let expected = Apart {
+                left: only.0,
+                right: only.1,
+            };
             assert_eq!(lines_apart(left, right), expected, "{left:?} {right:?}");
         }
     }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::form::as_json;
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
@@ -31,7 +31,7 @@ use crate::owned_run::{self, compiled};
 use crate::records::Records;
 use crate::render::SourceTexts;
 use crate::saying::Saying;
-use crate::standing::Standing;
+use crate::standing::RunStatus;
 use crate::turn;
 use advice::Advice;
 use failure::{Explained, Other};
@@ -236,11 +236,11 @@ fn status(run: &Run, has_failures: bool, is_failed_turn: bool) -> Status {
 
 impl Report {
     /// Says which process executes the run, if one does.
-    fn note_process(&mut self, look: &Look<'_>, place: &Place) -> Result<(), CommandError> {
+    fn note_process(&mut self, look: &ProjectReader<'_>, place: &Place) -> Result<(), CommandError> {
         let mut standings = look.standings();
         let (standing, _) = standings.standing(look.store, &place.run, &place.head)?;
         standings.keep();
-        if let Standing::Running(owner, _) = standing {
+        if let RunStatus::Running(owner, _) = standing {
             self.status = Status::Running;
             self.summary = format!("{} runs: process {} executes it", self.name, owner.process);
             self.advice = advice::of_running(&self.name);

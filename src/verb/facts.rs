@@ -59,7 +59,7 @@ pub(crate) struct Report {
     /// How many observers are left out.
     observers: usize,
     /// The turn in which the run ended before this, if it did.
-    ended: Option<(Sequence, Sequence)>,
+    ended: Option<Sequence>,
 }
 
 /// An assertion.
@@ -139,18 +139,17 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 /// The turns before a place in which the end of a run is looked for.
 const LOOKED_BACK: u64 = 64;
 
-/// The turn in which the main program ended, and the one before it.
-fn end(store: &dyn Store, place: &Place) -> Result<Option<(Sequence, Sequence)>, CommandError> {
+/// The turn in which the main program ended.
+fn end(store: &dyn Store, place: &Place) -> Result<Option<Sequence>, CommandError> {
     let is_end =
         |turn: &TurnRecord| turn.actor == MAIN && turn.actions.iter().any(|action| matches!(action, Action::Exit(_)));
     let last = place.at().number();
     for number in (last.saturating_sub(LOOKED_BACK).max(1)..=last).rev() {
-        let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
-        let at = position(number)?;
+        let at = Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()))?;
         if let Body::Turn(turn) = turn::body(&owned_run::record_at(store, place, at)?)?
             && is_end(&turn)
         {
-            return Ok(Some((at, position(number - 1)?)));
+            return Ok(Some(at));
         }
     }
     Ok(None)
@@ -195,9 +194,9 @@ impl Report {
         };
         let told = told.say(format!("{what} is asserted at {}", self.address));
         match &self.ended {
-            Some((turn, before)) => told.say(say![
+            Some(turn) => told.say(say![
                 format!("the run ended in turn {turn}; "),
-                Way::turn("facts", &self.name, before),
+                Way::turn("facts", &self.name, turn.number() - 1),
                 " lists what it asserted",
             ]),
             None => told,

@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::form::as_json;
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::following::Following;
 use crate::journal::{Place, read_address};
-use crate::origins::{Known, Origin, Origins};
+use crate::origins::{KnownOrigins, Origin, Origins};
 use crate::turn;
 use crate::turn::json::{CauseForm, TurnForm, json_cause, json_of};
 use crate::turn::line::{Piece, did, heard};
@@ -165,7 +165,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 /// What the pages of one log know together: the origins of each branch, by its newest record. A
 /// branch that has moved on between two pages is searched anew.
 #[derive(Default)]
-pub(crate) struct Kept(BTreeMap<RecordHash, Known>);
+pub(crate) struct Kept(BTreeMap<RecordHash, KnownOrigins>);
 
 /// As [`perform`], for one of several pages.
 ///
@@ -201,13 +201,15 @@ pub(crate) fn page(project: &mut Project, request: &Request, kept: &mut Kept) ->
         left: limit.min(usize::try_from(PORTION).unwrap_or(usize::MAX)),
         bytes: 0,
         before: request.before,
+        filter: &filter,
+        is_whole: request.is_whole,
     };
     let mut more = None;
     while more.is_none()
-        && let Some(portion) = history.portion(page.wanted(&filter))?
+        && let Some(portion) = history.portion(page.wanted())?
     {
         look.go_on()?;
-        more = page.take(portion, &mut history, (&filter, request.is_whole))?;
+        more = page.take(portion, &mut history)?;
     }
     let origins = std::mem::take(&mut history.origins).into_iter();
     for (line, origins) in lines.iter().zip(origins) {
@@ -238,7 +240,7 @@ fn lines(place: &Place, heads: &[Head], request: &Request) -> Result<Vec<Place>,
 
 /// The branches of a log, as far as they are read.
 struct History<'a> {
-    look: &'a Look<'a>,
+    look: &'a ProjectReader<'a>,
     lines: &'a [Place],
     heads: &'a [Head],
     /// The requests and actors of each branch.
@@ -294,12 +296,9 @@ impl History<'_> {
     }
 
     /// Describes a record.
-    fn turn(
-        &mut self,
-        Cursor(number, line): Cursor,
-        (record, time): (&Record, CommitTime),
-        is_whole: bool,
-    ) -> Result<Turn, CommandError> {
+    fn turn(&mut self, at: Cursor, record: &Record, is_whole: bool) -> Result<Turn, CommandError> {
+        let time = self.time(at)?;
+        let Cursor(number, line) = at;
         let (header, body) = (record.header(), turn::body(record)?);
         let ends = self.heads.iter().filter(|head| head.hash == record.hash());
         let origins = &mut self.origins[line];
@@ -311,7 +310,7 @@ impl History<'_> {
             ends: ends.map(|head| head.branch.to_string()).collect(),
             is_head: self.lines[0].head.hash == record.hash(),
             is_failed: turn::is_failed(&body),
-            whole: is_whole.then(|| whole((record, time), &body, origins)).transpose()?,
+            whole: is_whole.then(|| whole(record, time, &body, origins)).transpose()?,
             what: What::of(&body, header.sequence, origins, is_whole)?,
         };
         if let (What::Taken { heard, .. }, Body::Turn(taken), Some(end_ms)) = (&mut turn.what, &body, time.ms()) {
@@ -372,7 +371,8 @@ impl What {
 
 /// The whole record, with the role of its actor.
 pub(super) fn whole(
-    (record, time): (&Record, CommitTime),
+    record: &Record,
+    time: CommitTime,
     body: &Body,
     origins: &mut Origins<'_>,
 ) -> Result<TurnForm, CommandError> {
@@ -387,42 +387,45 @@ pub(super) fn whole(
 }
 
 /// The page that is made.
-struct Page {
+struct Page<'a> {
     turns: Vec<Turn>,
     /// How many more turns it takes.
     left: usize,
     /// The length of the whole records in it.
     bytes: usize,
     before: Option<Cursor>,
+    /// The turns that it takes.
+    filter: &'a Filter,
+    /// Whether it has whole records.
+    is_whole: bool,
 }
 
-impl Page {
+impl Page<'_> {
     /// How many turns of a branch are worth reading at once: a filter may leave most of them out.
-    fn wanted(&self, filter: &Filter) -> u64 {
+    fn wanted(&self) -> u64 {
         // The first turn of a page may be the last one of the page before.
         let left = u64::try_from(self.left).unwrap_or(PORTION).saturating_add(1);
-        if filter.is_any() { PORTION } else { left.min(PORTION) }
+        if self.filter.is_any() {
+            PORTION
+        } else {
+            left.min(PORTION)
+        }
     }
 
     /// Takes turns of a portion; where the page ends, if it is full.
-    fn take(
-        &mut self,
-        portion: Vec<Found>,
-        history: &mut History<'_>,
-        (filter, is_whole): (&Filter, bool),
-    ) -> Result<Option<Cursor>, CommandError> {
+    fn take(&mut self, portion: Vec<Found>, history: &mut History<'_>) -> Result<Option<Cursor>, CommandError> {
         // In the order of a log: larger numbers first, then the branches in their order.
         let is_left = |Cursor(number, line): &Cursor| {
             let before = self.before.map(|Cursor(number, line)| (Reverse(number), line));
             before.is_none_or(|before| (Reverse(*number), *line) > before)
         };
         let mut portion: Vec<Found> = portion.into_iter().filter(|found| is_left(&found.at)).collect();
-        if !filter.is_any() {
+        if !self.filter.is_any() {
             portion.truncate(self.left);
         }
         let mut opener = Opener::new(history.look.store);
-        if is_whole {
-            return self.take_whole(portion, history, filter);
+        if self.is_whole {
+            return self.take_whole(portion, history);
         }
         // The oldest first, because a turn that asks comes before the one that is answered.
         let mut turns = Vec::new();
@@ -433,10 +436,9 @@ impl Page {
             if let Body::Turn(turn) = &body {
                 origins.learn(turn, record.header().sequence);
             }
-            let is_wanted = !filter.is_any() || filter.admits(&record, &body, origins)?;
+            let is_wanted = !self.filter.is_any() || self.filter.admits(&record, &body, origins)?;
             if is_wanted {
-                let time = history.time(at)?;
-                turns.push((at, history.turn(at, (&record, time), false)?));
+                turns.push((at, history.turn(at, &record, false)?));
             }
         }
         for (cursor, turn) in turns.into_iter().rev() {
@@ -450,21 +452,15 @@ impl Page {
     }
 
     /// As [`take`](Self::take), with whole records, one after the other.
-    fn take_whole(
-        &mut self,
-        portion: Vec<Found>,
-        history: &mut History<'_>,
-        filter: &Filter,
-    ) -> Result<Option<Cursor>, CommandError> {
+    fn take_whole(&mut self, portion: Vec<Found>, history: &mut History<'_>) -> Result<Option<Cursor>, CommandError> {
         let mut opener = Opener::new(history.look.store);
         for found in portion {
             let (at, record) = (found.at, opener.open(found.record)?);
             let body = turn::body(&record)?;
-            if filter.is_any() && !filter.admits(&record, &body, &mut history.origins[at.1])? {
+            if self.filter.is_any() && !self.filter.admits(&record, &body, &mut history.origins[at.1])? {
                 continue;
             }
-            let time = history.time(at)?;
-            let turn = history.turn(at, (&record, time), true)?;
+            let turn = history.turn(at, &record, true)?;
             self.bytes += turn.whole.as_ref().map_or(0, |whole| as_json(whole).to_string().len());
             self.turns.push(turn);
             self.left -= 1;
@@ -591,8 +587,8 @@ impl FollowedBranch {
             }
             if !self.filter.is_any() || self.filter.admits(&record, &body, origins)? {
                 let at = Cursor(number, 0);
-                let time = Times::between(number, number + 1).of(look.store, &self.place, number)?;
-                turns.push(history.turn(at, (&record, time), request.is_whole)?);
+                history.times = vec![Times::between(number, number + 1)];
+                turns.push(history.turn(at, &record, request.is_whole)?);
             }
         }
         Ok(Some(turns))

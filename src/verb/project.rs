@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use duet_journal::index::Index;
 use duet_journal::{BranchName, Owner, RunId, Sequence, Store};
-use duet_runtime::history::changes::{Change, Sought};
+use duet_runtime::history::changes::{FactChange, Sought};
 
 use crate::changes::{self, Searched};
 use crate::error::CommandError;
@@ -36,8 +36,8 @@ pub(crate) struct Project<'a> {
     stage: Option<&'a mut Terminal>,
 }
 
-/// A project that is looked at.
-pub(crate) struct Look<'a> {
+/// A project that is open to be read.
+pub(crate) struct ProjectReader<'a> {
     pub(crate) store: &'a dyn Store,
     journal: &'a Journal,
     stop: &'a AtomicBool,
@@ -85,13 +85,13 @@ impl<'a> Project<'a> {
     ///
     /// # Errors
     /// If there is no journal, or the file is something else.
-    pub(crate) fn look(&mut self) -> Result<Look<'_>, CommandError> {
+    pub(crate) fn look(&mut self) -> Result<ProjectReader<'_>, CommandError> {
         if self.store.is_none() {
             self.store = Some(self.journal.open_to_read()?);
         }
         let store = self.store.as_deref();
         let store = store.ok_or_else(|| CommandError::problem("the journal is not open"))?;
-        Ok(Look {
+        Ok(ProjectReader {
             store,
             journal: &self.journal,
             stop: &self.stop,
@@ -231,7 +231,7 @@ fn is_alone(store: &dyn Store) -> Result<bool, CommandError> {
     Ok(true)
 }
 
-impl<'a> Look<'a> {
+impl<'a> ProjectReader<'a> {
     /// Finds the place that an address names, whose turn need not exist yet.
     ///
     /// # Errors
@@ -273,7 +273,7 @@ impl<'a> Look<'a> {
         place: &Place,
         query: &Query,
         sought: Sought,
-    ) -> Result<(Vec<Change>, Vec<String>), CommandError> {
+    ) -> Result<(Vec<FactChange>, Vec<String>), CommandError> {
         let mut notes = Vec::new();
         let found = changes::find(self.searched(place), query, sought, &mut notes)?;
         Ok((found, notes))

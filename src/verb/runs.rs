@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::form::as_json;
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{Usage, dollars};
 use crate::journal::{self, FIRST_BRANCH};
-use crate::standing::{Found, Rest, Standing, Standings, age};
+use crate::standing::{Found, Rest, RunStatus, Standings, age};
 use crate::turn::{program_name, short};
 
 /// Lists the runs of the journal.
@@ -106,7 +106,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 }
 
 /// The branch of a run whose newest turn came last; the first branch if none did.
-fn newest(look: &Look<'_>, run: &RunId, branches: Vec<BranchName>) -> Result<Option<BranchName>, CommandError> {
+fn newest(
+    look: &ProjectReader<'_>,
+    run: &RunId,
+    branches: Vec<BranchName>,
+) -> Result<Option<BranchName>, CommandError> {
     if branches.len() == 1 {
         return Ok(branches.into_iter().next());
     }
@@ -124,7 +128,7 @@ fn newest(look: &Look<'_>, run: &RunId, branches: Vec<BranchName>) -> Result<Opt
 impl Listed {
     /// Finds how a run stands, as this branch of it does if there is one.
     fn find(
-        look: &Look<'_>,
+        look: &ProjectReader<'_>,
         run: RunId,
         branch: &BranchName,
         standings: &mut Standings<'_>,
@@ -154,7 +158,7 @@ impl Listed {
     fn state(&self) -> String {
         let age = self.since_ms.map(age).filter(|age| !age.is_empty());
         match (&self.found.standing, age) {
-            (Standing::Running(owner, questions), age) => {
+            (RunStatus::Running(owner, questions), age) => {
                 let for_long = age.map(|age| format!(" for {age}")).unwrap_or_default();
                 let place = if owner.is_here() { "" } else { " elsewhere" };
                 let asks = match questions {
@@ -165,7 +169,7 @@ impl Listed {
                 let (process, command) = (owner.process, text::line(&owner.command));
                 format!("running{for_long}{place}: process {process}, duet {command}{asks}")
             }
-            (Standing::Resting(rest), age) => {
+            (RunStatus::Resting(rest), age) => {
                 let words = match self.found.words.as_str() {
                     "" => String::new(),
                     words => format!(": {}", text::line(&short(words, WORDS_CHARACTERS))),
@@ -195,13 +199,13 @@ impl Listed {
             turn: head.sequence.number(),
         });
         let (status, process, code, questions) = match &self.found.standing {
-            Standing::Running(owner, questions) => (Status::Running, Some(owner.process), None, Some(*questions)),
-            Standing::Resting(Rest::Ended(0)) => (Status::Finished, None, Some(0), None),
-            Standing::Resting(Rest::Ended(code)) => (Status::Failed, None, Some(*code), None),
-            Standing::Resting(Rest::Asking(questions)) => (Status::Waiting, None, None, Some(*questions)),
-            Standing::Resting(Rest::Waiting) => (Status::Waiting, None, None, Some(0)),
-            Standing::Resting(Rest::Left) => (Status::Left, None, None, None),
-            Standing::Resting(Rest::Broken) => (Status::Broken, None, None, None),
+            RunStatus::Running(owner, questions) => (Status::Running, Some(owner.process), None, Some(*questions)),
+            RunStatus::Resting(Rest::Ended(0)) => (Status::Finished, None, Some(0), None),
+            RunStatus::Resting(Rest::Ended(code)) => (Status::Failed, None, Some(*code), None),
+            RunStatus::Resting(Rest::Asking(questions)) => (Status::Waiting, None, None, Some(*questions)),
+            RunStatus::Resting(Rest::Waiting) => (Status::Waiting, None, None, Some(0)),
+            RunStatus::Resting(Rest::Left) => (Status::Left, None, None, None),
+            RunStatus::Resting(Rest::Broken) => (Status::Broken, None, None, None),
         };
         RunForm {
             run: self.run.to_string(),

@@ -97,7 +97,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let models = models(&body, &place, &mut origins)?;
     Ok(Report {
         address: place.address(place.at()),
-        whole: whole((&record, time), &body, &mut origins)?,
+        whole: whole(&record, time, &body, &mut origins)?,
         models,
         came: changes.appeared.iter().map(|(fact, _)| fact.value()).collect(),
         went: changes.disappeared.iter().map(|fact| fact.value()).collect(),
@@ -197,7 +197,7 @@ impl Report {
 
     pub(crate) fn tell(&self, view: &View) -> Told {
         let asked = |request| self.models.contains(&request);
-        let mut text = turn::full(&self.address, (&self.record, &self.body), &asked);
+        let mut text = turn::full(&self.address, &self.record, &self.body, &asked);
         if let (Some(ms), Some(_)) = (self.time.ms(), view.columns) {
             text.push_str(&format!("  durable   {}\n", Moment(ms)));
         }

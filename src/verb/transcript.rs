@@ -27,7 +27,7 @@ use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
-use crate::exchange::{self, Usage, content, field, list, text_field};
+use crate::exchange::{self, Usage, WantedCall, content, field, list, text_field};
 use crate::records::chosen_turns;
 use crate::value_text::{abbreviated, shown};
 
@@ -71,8 +71,8 @@ struct Said {
     turn: Sequence,
     role: String,
     content: String,
-    /// The calls that a model asks for: the tool's name, and its arguments.
-    calls: Vec<(String, IOValue)>,
+    /// The calls that a model asks for.
+    calls: Vec<WantedCall>,
 }
 
 /// The report as JSON.
@@ -118,7 +118,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let place = look.resolve_turn(request.address.as_deref())?;
     let mut reading = Reading::default();
     let (chosen, notes) = look.turns_of_tool(&place, exchange::TOOL)?;
-    for turn in chosen_turns(look.store, (&place.run, &place.branch), &chosen) {
+    for turn in chosen_turns(place.source(look.store), &chosen) {
         look.go_on()?;
         let (at, turn) = turn?;
         reading.read(&turn, at, request.agent.as_deref());
@@ -254,7 +254,7 @@ impl Said {
         let calls = self
             .calls
             .iter()
-            .map(|(name, arguments)| format!("wants {name} {}", shown(arguments)));
+            .map(|call| format!("wants {} {}", call.name, shown(&arguments(call))));
         let lines: Vec<String> = self.content.lines().map(str::to_owned).chain(calls).collect();
         let width = before.chars().count();
         let line = |(position, line): (usize, &String)| {
@@ -268,9 +268,9 @@ impl Said {
     }
 
     fn form(&self) -> MessageForm {
-        let calls = self.calls.iter().map(|(name, arguments)| CallForm {
-            name: name.clone(),
-            arguments: value_as_json(arguments),
+        let calls = self.calls.iter().map(|call| CallForm {
+            name: call.name.clone(),
+            arguments: value_as_json(&arguments(call)),
         });
         MessageForm {
             turn: self.turn.number(),
@@ -282,13 +282,19 @@ impl Said {
 }
 
 /// The calls that a message asks for.
-fn calls(message: &IOValue) -> Vec<(String, IOValue)> {
+fn calls(message: &IOValue) -> Vec<WantedCall> {
     let calls = field(message, "tool_calls").and_then(|calls| list(&calls));
-    let call = |call: IOValue| {
-        let arguments = field(&call, "arguments").unwrap_or_else(|| IOValue::new(false));
-        (text_field(&call, "name").unwrap_or_default(), arguments)
-    };
-    calls.unwrap_or_default().into_iter().map(call).collect()
+    calls
+        .unwrap_or_default()
+        .as_slice()
+        .iter()
+        .map(WantedCall::of)
+        .collect()
+}
+
+/// The arguments of a call; `#f` if the model names none.
+fn arguments(call: &WantedCall) -> IOValue {
+    call.arguments.clone().unwrap_or_else(|| IOValue::new(false))
 }
 
 impl Report {

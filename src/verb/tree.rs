@@ -10,7 +10,7 @@ use duet_runtime::run::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::{FIRST_BRANCH, Place};
@@ -63,7 +63,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 }
 
 /// Finds the branch with which a branch shares most turns, and how far.
-fn begin(look: &Look<'_>, place: &Place, before: &[Head], head: &Head) -> Result<Option<(usize, u64)>, CommandError> {
+fn begin(
+    look: &ProjectReader<'_>,
+    place: &Place,
+    before: &[Head],
+    head: &Head,
+) -> Result<Option<(usize, u64)>, CommandError> {
     let source = |head: &Head| Place {
         branch: head.branch.clone(),
         head: head.clone(),

@@ -7,7 +7,7 @@
 mod value;
 
 use duet_runtime::gate::payload::as_json as value_as_json;
-use duet_runtime::history::changes::{Change, Sought};
+use duet_runtime::history::changes::{FactChange, Sought};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,7 +66,7 @@ pub(crate) enum Report {
 /// The changes of facts that match.
 pub(crate) struct Facts {
     place: Place,
-    found: Vec<Change>,
+    found: Vec<FactChange>,
     notes: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Expression {
     place: Place,
     text: String,
     is_first: bool,
-    found: Option<value::Change>,
+    found: Option<value::ValueChange>,
 }
 
 /// The report as JSON.
@@ -229,7 +229,7 @@ impl Facts {
     }
 
     fn tell(&self, _view: &View) -> Told {
-        let line = |change: &Change| {
+        let line = |change: &FactChange| {
             format!(
                 "{} {:<8} {} {}\n",
                 self.place.address(change.sequence),

@@ -17,10 +17,9 @@ use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
 use duet_runtime::gate::payload;
-use duet_runtime::history::chain::{Link, links};
-use duet_runtime::history::changes::{Change, Sought};
+use duet_runtime::history::chain::{CausalTurn, causal_turns};
+use duet_runtime::history::changes::{FactChange, Sought};
 use duet_runtime::model::codec::Codec;
-use duet_runtime::model::failure::Origin;
 use duet_runtime::record::Body;
 use duet_runtime::scheme::{SchemePrograms, Wanted};
 use duet_runtime::state::event::{Cause, Event};
@@ -30,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::form::as_json;
-use super::project::{Look, Project};
+use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
@@ -38,7 +37,7 @@ use crate::origins::Origins;
 use crate::owned_run;
 use crate::query::Query;
 use crate::records::Records;
-use crate::render::SourceTexts;
+use crate::render::{SourceTexts, TextForm};
 use crate::turn;
 use crate::turn::json::{CauseForm, Kinded, json_action, json_cause, json_event};
 use crate::turn::line::{Tone, actor, did};
@@ -119,7 +118,7 @@ pub(crate) struct Report {
     /// The call or the variable in words.
     head: Option<String>,
     /// The expression that made it, if it is known.
-    by: Option<By>,
+    by: Option<TextForm>,
     /// Where its values came from.
     values: Values,
     told: Vec<Shown>,
@@ -130,7 +129,7 @@ pub(crate) struct Report {
 
 /// A turn of the chain.
 struct Shown {
-    link: Link,
+    link: CausalTurn,
     /// The actor, and what it did.
     words: String,
     /// How many turns between the one above and this one only went on.
@@ -180,7 +179,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     of_fact(&look, request, most)
 }
 
-fn of_output(look: &Look<'_>, request: &Request, number: NonZeroUsize, most: usize) -> Result<Report, CommandError> {
+fn of_output(
+    look: &ProjectReader<'_>,
+    request: &Request,
+    number: NonZeroUsize,
+    most: usize,
+) -> Result<Report, CommandError> {
     let place = look.resolve_turn(Some(&request.pattern))?;
     let found = output(look, &place, number.get())?;
     let mut report = Report::nothing(place);
@@ -195,13 +199,13 @@ fn of_output(look: &Look<'_>, request: &Request, number: NonZeroUsize, most: usi
     Ok(report)
 }
 
-fn of_fact(look: &Look<'_>, request: &Request, most: usize) -> Result<Report, CommandError> {
+fn of_fact(look: &ProjectReader<'_>, request: &Request, most: usize) -> Result<Report, CommandError> {
     let query = Query::read(&request.pattern)?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let (found, notes) = look.changes(&place, &query, Sought::Last)?;
     let mut report = Report::nothing(place);
     report.notes = notes;
-    if let Some(Change { sequence, fact, .. }) = found.into_iter().next() {
+    if let Some(FactChange { sequence, fact, .. }) = found.into_iter().next() {
         report.fact = Some(fact.value());
         let asserts = |action: &Action| matches!(action, Action::Assert(assert) if assert.value == fact);
         let action = action_of(look, &report.place, sequence, &asserts);
@@ -221,29 +225,11 @@ fn of_fact(look: &Look<'_>, request: &Request, most: usize) -> Result<Report, Co
     Ok(report)
 }
 
-/// An expression in a text.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct By {
-    /// The text.
-    source: String,
-    /// The line, counted from 1.
-    line: usize,
-    /// The form, on one line.
-    form: String,
-}
-
 /// The maximum length of a form in words.
 const FORM_CHARACTERS: usize = 80;
 
-impl By {
-    fn of(texts: &SourceTexts, origin: &Origin) -> Option<Self> {
-        let (source, line, form) = texts.form_at(origin)?;
-        Some(Self { source, line, form })
-    }
-}
-
 /// Finds an action of a turn.
-fn action_of(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> bool) -> Option<usize> {
+fn action_of(look: &ProjectReader<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Action) -> bool) -> Option<usize> {
     let Body::Turn(taken) = turn::body(&owned_run::record_at(look.store, place, at).ok()?).ok()? else {
         return None;
     };
@@ -253,7 +239,7 @@ fn action_of(look: &Look<'_>, place: &Place, at: Sequence, is_it: &dyn Fn(&Actio
 
 /// Finds the expression that performed an action of a turn, by taking the turn again up to there;
 /// nothing if that is not possible, or the text is one of Duet's own libraries.
-fn by(look: &Look<'_>, place: &Place, at: Sequence, action: usize) -> Option<By> {
+fn by(look: &ProjectReader<'_>, place: &Place, at: Sequence, action: usize) -> Option<TextForm> {
     let record = look.store.closed_at(&place.run, &place.branch, at).ok()??;
     let before = Place {
         turn: Sequence::new(at.number().checked_sub(1)?).ok(),
@@ -262,7 +248,7 @@ fn by(look: &Look<'_>, place: &Place, at: Sequence, action: usize) -> Option<By>
     let run = owned_run::restore(look.store, &before).ok()?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let origin = run.place_of(&record, action).ok()??;
-    By::of(&texts, &origin)
+    texts.form_at(&origin)
 }
 
 /// A line of output.
@@ -275,10 +261,9 @@ struct Line {
 }
 
 /// Finds the turn that wrote a line of output, and the line.
-fn output(look: &Look<'_>, place: &Place, number: usize) -> Result<Option<Line>, CommandError> {
-    let range = (Sequence::FIRST, place.at());
+fn output(look: &ProjectReader<'_>, place: &Place, number: usize) -> Result<Option<Line>, CommandError> {
     let (mut left, mut found) = (number, None);
-    for record in Records::oldest_first(look.store, (&place.run, &place.branch), range) {
+    for record in Records::oldest_first(place.source(look.store), Sequence::FIRST..=place.at()) {
         look.go_on()?;
         let record = record?;
         let at = record.header().sequence;
@@ -349,7 +334,7 @@ impl Report {
     /// Takes in what explains a call or a variable, and follows the causes of the turn.
     fn open(
         &mut self,
-        look: &Look<'_>,
+        look: &ProjectReader<'_>,
         head: String,
         explained: Option<value::Explained>,
         most: usize,
@@ -364,11 +349,11 @@ impl Report {
 
     /// Follows the causes of a turn. Turns that only went on are counted and not kept, so memory
     /// follows what is shown, however long the chain is.
-    fn lead(&mut self, look: &Look<'_>, from: Sequence, most: usize) -> Result<(), CommandError> {
+    fn lead(&mut self, look: &ProjectReader<'_>, from: Sequence, most: usize) -> Result<(), CommandError> {
         let source = self.place.source(look.store);
         let mut origins = Origins::of(self.place.source(look.store));
         let (mut skipped, mut last, mut passed) = (0, None, 0);
-        for link in links(&source, from) {
+        for link in causal_turns(&source, from) {
             look.go_on()?;
             let link = link?;
             if self.told.len() == most {
@@ -428,7 +413,7 @@ impl Report {
                 return told;
             }
         };
-        let by = self.by.as_ref().map(|By { source, line, form }| {
+        let by = self.by.as_ref().map(|TextForm { source, line, form }| {
             let form = duet_drivers::text::line(&turn::short(form, FORM_CHARACTERS)).into_owned();
             format!("  by {form} at {}:{line}\n", duet_drivers::text::line(source))
         });
@@ -484,7 +469,7 @@ impl Report {
 }
 
 /// Whether a turn in the middle of a chain only continued a fiber.
-fn is_going_on(link: &Link) -> bool {
+fn is_going_on(link: &CausalTurn) -> bool {
     link.turn
         .events
         .iter()
@@ -492,7 +477,7 @@ fn is_going_on(link: &Link) -> bool {
 }
 
 /// The actor of a turn, and what it did.
-fn told(link: &Link, origins: &mut Origins<'_>) -> Result<String, CommandError> {
+fn told(link: &CausalTurn, origins: &mut Origins<'_>) -> Result<String, CommandError> {
     let role = origins.role(link.turn.actor, link.sequence)?;
     let did = did(&link.turn, link.sequence, origins)?;
     let loud: Vec<&str> = did
@@ -521,7 +506,7 @@ pub(crate) struct Form {
     variable: Option<doors::Named>,
     /// The expression that asserted the fact; null if it is not known. It is
     /// unknown for a displayed line, because a program's output is written when it waits.
-    by: Option<By>,
+    by: Option<TextForm>,
     /// The expressions, variables and inputs that its values came from, in the turn that made it.
     values: Values,
     /// The turns that led to it, newest first.

@@ -62,11 +62,11 @@ struct WebhookInboxes {
 }
 
 /// What runs take.
-type Memory = BTreeMap<(RunId, BranchName), Known>;
+type Memory = BTreeMap<(RunId, BranchName), OpenWebhooks>;
 
-/// What a run takes at a turn.
+/// The webhooks for which a run waits at a turn.
 #[derive(Clone)]
-struct Known {
+struct OpenWebhooks {
     at: RecordHash,
     /// The arguments of the calls by which it waits, by the names of the webhooks.
     calls: BTreeMap<String, IOValue>,
@@ -96,11 +96,11 @@ impl WebhookInboxes {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remembered(&self, place: &Place) -> Option<Known> {
+    fn remembered(&self, place: &Place) -> Option<OpenWebhooks> {
         self.memory().get(&(place.run.clone(), place.branch.clone())).cloned()
     }
 
-    fn remember(&self, place: &Place, known: Known) -> Known {
+    fn remember(&self, place: &Place, known: OpenWebhooks) -> OpenWebhooks {
         let mut memory = self.memory();
         if memory.len() >= REMEMBERED_MAX {
             memory.clear();
@@ -110,7 +110,7 @@ impl WebhookInboxes {
     }
 
     /// What a run takes, at its newest turn.
-    fn known(&self, store: &dyn Store, place: &Place, hook: &str) -> Result<Known, Missing> {
+    fn known(&self, store: &dyn Store, place: &Place, hook: &str) -> Result<OpenWebhooks, Missing> {
         let Some(mut known) = self.remembered(place) else {
             return self.look_again(store, place);
         };
@@ -131,7 +131,7 @@ impl WebhookInboxes {
     }
 
     /// Restores a run to see what it takes.
-    fn look_again(&self, store: &dyn Store, place: &Place) -> Result<Known, Missing> {
+    fn look_again(&self, store: &dyn Store, place: &Place) -> Result<OpenWebhooks, Missing> {
         let run = compiled::sight(store, place).map_err(|error| Missing::Unable(error.first_line()))?;
         let mut calls = BTreeMap::new();
         for request in run.state().requests.values() {
@@ -139,7 +139,7 @@ impl WebhookInboxes {
                 calls.entry(name).or_insert_with(|| payload.value());
             }
         }
-        let known = Known {
+        let known = OpenWebhooks {
             at: place.head.hash,
             calls,
             secrets: secrets(store, &run),
@@ -149,7 +149,7 @@ impl WebhookInboxes {
     }
 
     /// The arguments of a run's call, or why there is none.
-    fn judge(known: &Known, to: &Recipient) -> Result<IOValue, Missing> {
+    fn judge(known: &OpenWebhooks, to: &Recipient) -> Result<IOValue, Missing> {
         let Recipient { run, hook, .. } = to;
         if known.is_over {
             return Err(Missing::Ended(format!("the run {run} has ended")));

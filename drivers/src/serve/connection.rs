@@ -299,7 +299,7 @@ impl Connection {
     fn hear(&mut self, first: News, heard: &mut UnboundedReceiver<News>) -> Result<(), String> {
         let mut actions = Vec::new();
         let mut next = Some(first);
-        while let Some((way, peer, told)) = next {
+        while let Some(News { way, peer, told }) = next {
             actions.extend(self.relay.news(way, peer, told)?);
             next = if actions.len() < 256 {
                 heard.try_recv().ok()

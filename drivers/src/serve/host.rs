@@ -113,8 +113,7 @@ impl Guests {
         };
         // An effect for a client of an earlier process reaches nobody.
         let Some(news_sender) = news_sender else { return true };
-        let is_heard = news_sender.news.send((news_sender.way, peer, told)).is_ok();
-        if !is_heard {
+        if !news_sender.tell(peer, told) {
             return self.peers.remove(&peer).is_none();
         }
         true
@@ -125,7 +124,7 @@ impl Guests {
         for (peer, news_sender) in std::mem::take(&mut self.peers) {
             let why = "the run has stopped".to_owned();
             // Whoever has gone does not want to know.
-            let _gone = news_sender.news.send((news_sender.way, peer, Told::Ended { why }));
+            let _is_there = news_sender.tell(peer, Told::Ended { why });
         }
     }
 }

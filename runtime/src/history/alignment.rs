@@ -39,13 +39,22 @@ pub struct Pair {
     pub is_moved: bool,
 }
 
+/// A request of each side, to the same tool with other arguments.
+#[derive(Clone, Debug)]
+pub struct ChangedRequest {
+    /// On the left.
+    pub left: Answered,
+    /// On the right.
+    pub right: Answered,
+}
+
 /// The requests of two branches, aligned.
 #[derive(Clone, Debug, Default)]
 pub struct Alignment {
     /// What both ask.
     pub both: Vec<Pair>,
     /// What the same actor asks the same tool with other arguments.
-    pub changed: Vec<(Answered, Answered)>,
+    pub changed: Vec<ChangedRequest>,
     /// What only the left asks.
     pub left: Vec<Answered>,
     /// What only the right asks.
@@ -118,7 +127,10 @@ pub fn align(left: &Ledger, right: &Ledger) -> Alignment {
     met.iter().flatten().for_each(|met| left_alone[*met] = None);
     for (asked, _) in right.asked.iter().zip(&met).filter(|(_, met)| met.is_none()) {
         match nearest(&asked.key, &mut left_alone) {
-            Some(near) => found.changed.push((answered(left, near), answered(right, asked))),
+            Some(near) => found.changed.push(ChangedRequest {
+                left: answered(left, near),
+                right: answered(right, asked),
+            }),
             None => found.right.push(answered(right, asked)),
         }
     }

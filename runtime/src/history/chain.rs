@@ -19,7 +19,7 @@ use crate::state::event::{Cause, Event};
 
 /// One turn of a chain of causes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Link {
+pub struct CausalTurn {
     /// Its position.
     pub sequence: Sequence,
     /// The turn.
@@ -39,14 +39,17 @@ const PORTION: u64 = 64;
 ///
 /// # Errors
 /// Each link comes with [`RunError`] if a record cannot be read; none follows then.
-pub fn links<'a>(source: &'a Source<'a>, from: Sequence) -> impl Iterator<Item = Result<Link, RunError>> + use<'a> {
+pub fn causal_turns<'a>(
+    source: &'a Source<'a>,
+    from: Sequence,
+) -> impl Iterator<Item = Result<CausalTurn, RunError>> + use<'a> {
     let mut next = Some(from).filter(|from| *from > Sequence::FIRST);
     let mut turns = TurnsBack {
         source,
         held: Vec::new(),
     };
     std::iter::from_fn(move || {
-        let found = link(&mut turns, next.take()?);
+        let found = causal_turn(&mut turns, next.take()?);
         Some(found.map(|(link, cause)| {
             next = cause;
             link
@@ -85,8 +88,8 @@ impl TurnsBack<'_> {
     }
 }
 
-/// Reads the link at a position, and finds the position of the one that led to it.
-fn link(turns: &mut TurnsBack<'_>, sequence: Sequence) -> Result<(Link, Option<Sequence>), RunError> {
+/// Reads the turn at a position, and finds the position of the one that led to it.
+fn causal_turn(turns: &mut TurnsBack<'_>, sequence: Sequence) -> Result<(CausalTurn, Option<Sequence>), RunError> {
     let turn = turns.turn(sequence)?;
     let source = turns.source;
     let asked = match turn.cause {
@@ -99,7 +102,7 @@ fn link(turns: &mut TurnsBack<'_>, sequence: Sequence) -> Result<(Link, Option<S
         Cause::Turn { .. } | Cause::Start {} => None,
     };
     let asked = asked.map(|(at, _)| at);
-    Ok((Link { sequence, turn, asked }, next))
+    Ok((CausalTurn { sequence, turn, asked }, next))
 }
 
 /// Who has to answer a request.

@@ -28,7 +28,7 @@ use crate::run::source::Source;
 
 /// A fact that appeared or disappeared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct FactChange {
     /// The turn.
     pub sequence: Sequence,
     /// The actor whose turn it was.
@@ -39,7 +39,7 @@ pub struct Change {
     pub fact: Fact,
 }
 
-impl Change {
+impl FactChange {
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.came)];
         bytes.extend_from_slice(&self.actor.0.to_le_bytes());
@@ -173,7 +173,7 @@ fn portion(shadow: &mut Shadow, source: &Source<'_>, at: Sequence) -> Result<Por
         entries.extend(came.chain(went).map(|(came, fact)| {
             let sequence = record.header().sequence;
             let (actor, fact) = (turn.actor, fact.clone());
-            let change = Change {
+            let change = FactChange {
                 sequence,
                 actor,
                 came,
@@ -247,7 +247,12 @@ pub enum Sought {
 ///
 /// # Errors
 /// [`RunError::Store`] if the index is damaged.
-pub fn find(index: &Index, coverage: &Coverage, patterns: &[Pattern], sought: Sought) -> Result<Vec<Change>, RunError> {
+pub fn find(
+    index: &Index,
+    coverage: &Coverage,
+    patterns: &[Pattern],
+    sought: Sought,
+) -> Result<Vec<FactChange>, RunError> {
     let mut found = BTreeMap::new();
     for pattern in patterns {
         let mut search = Search {
@@ -312,7 +317,7 @@ fn rarest(index: &Index, coverage: &Coverage, pattern: &Pattern) -> Result<Optio
 struct Search<'a> {
     pattern: &'a Pattern,
     sought: Sought,
-    found: BTreeMap<EntryPosition, Change>,
+    found: BTreeMap<EntryPosition, FactChange>,
     is_damaged: bool,
 }
 
@@ -325,7 +330,7 @@ impl Search<'_> {
         if !is_all && self.found.keys().next().is_some_and(|(turn, _)| *turn != place.0) {
             return ControlFlow::Break(());
         }
-        let Some(change) = Change::from_bytes(place.0, bytes) else {
+        let Some(change) = FactChange::from_bytes(place.0, bytes) else {
             self.is_damaged = true;
             return ControlFlow::Break(());
         };

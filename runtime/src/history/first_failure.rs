@@ -10,7 +10,7 @@
 use duet_journal::Sequence;
 use preserves::{CompoundClass, IOValue, ValueClass, ValueImpl};
 
-use super::chain::{Link, links};
+use super::chain::{CausalTurn, causal_turns};
 use crate::action::{Action, InvokeTool};
 use crate::model::codec::Codec;
 use crate::model::failure::Failure;
@@ -50,15 +50,15 @@ pub enum FailureOrigin {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstFailure {
     /// The turn in which it arose, or became known.
-    pub at: Link,
+    pub at: CausalTurn,
     /// How it arose.
     pub arose: FailureOrigin,
     /// The failure as it arose.
     pub failure: Failure,
     /// The turns that passed it on, oldest first; the last is the one from which it was traced.
-    pub passed: Vec<Link>,
+    pub passed: Vec<CausalTurn>,
     /// The turns that led to it, newest first.
-    pub led: Vec<Link>,
+    pub led: Vec<CausalTurn>,
     /// Whether older turns are left out.
     pub is_cut: bool,
     /// How often the same failure had come before on the way there, and first in which turn.
@@ -79,7 +79,7 @@ const BEFORE_MAX: usize = 500;
 /// # Errors
 /// [`RunError`] if a record cannot be read.
 pub fn first_failure(source: &Source<'_>, at: Sequence) -> Result<Option<FirstFailure>, RunError> {
-    let mut chain = links(source, at);
+    let mut chain = causal_turns(source, at);
     let Some(end) = chain.next().transpose()? else {
         return Ok(None);
     };
@@ -135,7 +135,7 @@ enum Mark {
 struct Walk {
     failure: Failure,
     /// The turns so far, newest first.
-    met: Vec<Link>,
+    met: Vec<CausalTurn>,
     /// The position of the oldest that had the failure.
     origin: usize,
     arose: FailureOrigin,
@@ -194,7 +194,7 @@ impl Walk {
 
 impl FirstFailure {
     /// Whether a turn had the same failure in the same way.
-    fn is_again(&self, link: &Link) -> bool {
+    fn is_again(&self, link: &CausalTurn) -> bool {
         let is_failed = matches!(&link.turn.outcome, Outcome::Failed { failure } if is_same(failure, &self.failure));
         is_failed || link.turn.events.iter().any(|event| is_fault(event, &self.failure))
     }
@@ -215,7 +215,7 @@ const REFUSED: [&str; 2] = ["capability-denied", "denied"];
 /// The kind of a wait that took too long.
 const TIMEOUT: &str = "timeout";
 
-fn mark(source: &Source<'_>, link: &Link, failure: &Failure) -> Result<Mark, RunError> {
+fn mark(source: &Source<'_>, link: &CausalTurn, failure: &Failure) -> Result<Mark, RunError> {
     let turn = &link.turn;
     if let (true, Some(last)) = (REFUSED.contains(&&*failure.kind), turn.attempts.len().checked_sub(1)) {
         return Ok(Mark::Origin(FailureOrigin::Gate(last)));

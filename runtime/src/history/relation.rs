@@ -73,7 +73,7 @@ pub fn shared(left: &Source<'_>, right: &Source<'_>, end: u64) -> Result<u64, Ru
     while low < high {
         let middle = low + (high - low) / 2;
         let at = position(middle)?;
-        if left.record(at)?.hash() == right.record(at)?.hash() {
+        if left.name(at)? == right.name(at)? {
             low = middle + 1;
         } else {
             high = middle;

@@ -2,7 +2,7 @@
 
 use duet_journal::{Sequence, Store};
 
-use super::chain::{Link, links};
+use super::chain::{CausalTurn, causal_turns};
 use super::relation::part;
 use super::shadow::Shadow;
 use crate::run::DriveOutcome;
@@ -161,7 +161,7 @@ fn causes_lead_back_to_an_input_or_the_start() {
     };
     let turns = world.turns("main");
     for turn in 1..=turns.len() as u64 {
-        let chain: Result<Vec<Link>, _> = links(&source, at(turn)).collect();
+        let chain: Result<Vec<CausalTurn>, _> = causal_turns(&source, at(turn)).collect();
         let chain = chain.expect("the records are sound");
         assert_eq!(chain.first().map(|link| link.sequence), Some(at(turn)));
         for pair in chain.windows(2) {

@@ -58,8 +58,15 @@ impl fmt::Display for Divergence {
 
 /// Finds the first difference between two turns.
 pub(crate) fn difference(sequence: Sequence, journal: &TurnRecord, program: &TurnRecord) -> Option<Divergence> {
-    let one = |part, left: IOValue, right: IOValue| (left != right).then_some((part, None, Some(left), Some(right)));
-    let (part, element, journal_says, program_did) = one("actor", journal.actor.encode(), program.actor.encode())
+    let one = |part, journal: IOValue, program: IOValue| {
+        (journal != program).then_some(Difference {
+            part,
+            element: None,
+            journal: Some(journal),
+            program: Some(program),
+        })
+    };
+    let difference = one("actor", journal.actor.encode(), program.actor.encode())
         .or_else(|| one("cause", journal.cause.encode(), program.cause.encode()))
         .or_else(|| first("events", &journal.events, &program.events))
         .or_else(|| first("actions", &journal.actions, &program.actions))
@@ -75,23 +82,34 @@ pub(crate) fn difference(sequence: Sequence, journal: &TurnRecord, program: &Tur
     Some(Divergence {
         sequence,
         actor: journal.actor,
-        part,
-        element,
-        journal_says,
-        program_did,
+        part: difference.part,
+        element: difference.element,
+        journal_says: difference.journal,
+        program_did: difference.program,
         span,
         versions: Vec::new(),
     })
 }
 
-type Difference = (&'static str, Option<usize>, Option<IOValue>, Option<IOValue>);
+/// A difference in a part of a turn, as [`Divergence`] has it.
+struct Difference {
+    part: &'static str,
+    element: Option<usize>,
+    journal: Option<IOValue>,
+    program: Option<IOValue>,
+}
 
 fn first<T: Codec>(part: &'static str, journal: &[T], program: &[T]) -> Option<Difference> {
     (0..journal.len().max(program.len())).find_map(|position| {
-        let (left, right) = (
+        let (journal, program) = (
             journal.get(position).map(T::encode),
             program.get(position).map(T::encode),
         );
-        (left != right).then_some((part, Some(position), left, right))
+        (journal != program).then_some(Difference {
+            part,
+            element: Some(position),
+            journal,
+            program,
+        })
     })
 }

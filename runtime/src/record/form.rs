@@ -167,9 +167,18 @@ fn inconsistent<T>(what: &'static str) -> Result<T, DecodeError> {
     Err(DecodeError::Inconsistent { what })
 }
 
-/// Reads whose turn a body describes, why it took place, and the events, without the rest; the body
-/// may be anything.
-pub(crate) fn input(body: &[u8]) -> Option<(ActorId, Cause, Vec<Event>)> {
+/// The actor, the cause and the events of a turn.
+pub(crate) struct TurnInput {
+    /// Whose turn it was.
+    pub(crate) actor: ActorId,
+    /// Why it took place.
+    pub(crate) cause: Cause,
+    pub(crate) events: Vec<Event>,
+}
+
+/// Reads the actor, the cause and the events of the turn that a body describes; the body may be
+/// anything.
+pub(crate) fn input(body: &[u8]) -> Option<TurnInput> {
     let mut reader = Reader::new(body, PackedLimits::default()).ok()?;
     let first = reader.next().ok()??;
     let is_full = first == Token::Open(Compound::Record) && reader.next().ok()?? == Token::Symbol(LABEL);
@@ -192,11 +201,11 @@ pub(crate) fn input(body: &[u8]) -> Option<(ActorId, Cause, Vec<Event>)> {
         }
     };
     let (actor, cause, events) = (field()?, field()?, field()?);
-    Some((
-        ActorId::decode(&actor).ok()?,
-        ShortCause::decode(&cause).ok()?.0,
-        Vec::decode(&events).ok()?,
-    ))
+    Some(TurnInput {
+        actor: ActorId::decode(&actor).ok()?,
+        cause: ShortCause::decode(&cause).ok()?.0,
+        events: Vec::decode(&events).ok()?,
+    })
 }
 
 /// Counts the bytes of a turn's events and actions in its body.

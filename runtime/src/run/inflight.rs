@@ -152,11 +152,19 @@ impl Memory {
     }
 }
 
-pub(super) type Found = (Sequence, BranchName, Option<Outcome>);
+/// A call that another branch has made in the same turn.
+pub(super) struct FoundCall {
+    /// The turn.
+    pub(super) turn: Sequence,
+    /// The branch.
+    pub(super) branch: BranchName,
+    /// The call's result there, if there is one.
+    pub(super) outcome: Option<Outcome>,
+}
 
 impl Memory {
-    /// Finds another branch that made a call in the same turn, and the call's result there.
-    pub(super) fn find(&mut self, source: &Source<'_>, request: RequestId) -> Result<Option<Found>, RunError> {
+    /// Finds another branch that made a call in the same turn; one with a result before others.
+    pub(super) fn find(&mut self, source: &Source<'_>, request: RequestId) -> Result<Option<FoundCall>, RunError> {
         if let Lines::From(tip) = self.lines {
             self.lines = Lines::Known(ahead(source, tip)?, tip.sequence);
         }
@@ -166,20 +174,25 @@ impl Memory {
         if lines.is_empty() {
             return Ok(None);
         }
-        let Some((at, _)) = made(source, request)? else {
+        let Some((turn, _)) = made(source, request)? else {
             return Ok(None);
         };
-        if at > *alike {
-            *lines = going_along(source, std::mem::take(lines), turns_after(*alike, at))?;
-            *alike = at;
+        if turn > *alike {
+            *lines = going_along(source, std::mem::take(lines), turns_after(*alike, turn))?;
+            *alike = turn;
         }
+        let on = |line: &Head, outcome| FoundCall {
+            turn,
+            branch: line.branch.clone(),
+            outcome,
+        };
         for line in &*lines {
-            let outcome = recorded(source, &line.branch, turns_after(at, line.sequence), request)?;
+            let outcome = recorded(source, &line.branch, turns_after(turn, line.sequence), request)?;
             if outcome.is_some() {
-                return Ok(Some((at, line.branch.clone(), outcome)));
+                return Ok(Some(on(line, outcome)));
             }
         }
-        Ok(lines.first().map(|line| (at, line.branch.clone(), None)))
+        Ok(lines.first().map(|line| on(line, None)))
     }
 }
 

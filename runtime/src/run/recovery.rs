@@ -12,7 +12,7 @@ use duet_journal::{Epoch, Sequence, Store};
 use crate::driver::{Effect, EffectKind, Input};
 use crate::model::identity::RequestId;
 use crate::run::error::RunError;
-use crate::run::inflight::{self, Lines, Memory, Recalled, Recovery, is_declared};
+use crate::run::inflight::{self, FoundCall, Lines, Memory, Recalled, Recovery, is_declared};
 use crate::run::input::{INTERRUPTED, answered, interrupted};
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::source::{BranchClaim, HeldBranch, Source, genesis};
@@ -228,7 +228,7 @@ impl Run {
                 | EffectKind::Progress { .. }
                 | EffectKind::Peer { .. } => None,
             };
-            let Some((tool, (turn, branch, outcome))) = found else {
+            let Some((tool, FoundCall { turn, branch, outcome })) = found else {
                 others.push(effect);
                 continue;
             };

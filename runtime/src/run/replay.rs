@@ -266,12 +266,14 @@ impl Run {
             return Ok(batch);
         }
         // Decoding all of a large record would take longer than the turn.
-        if let Some((to, cause @ Cause::Input {}, events)) = form::input(record.body_bytes()) {
+        if let Some(input) = form::input(record.body_bytes())
+            && input.cause == (Cause::Input {})
+        {
             return Ok(Batch {
-                to,
+                to: input.actor,
                 from: None,
-                cause,
-                events,
+                cause: input.cause,
+                events: input.events,
             });
         }
         let expected = decode_closed_turn(record)?;

@@ -92,6 +92,13 @@ pub(crate) struct Nearest {
     pub(crate) after: Vec<ClosedRecord>,
 }
 
+impl<'a> Source<'a> {
+    /// A branch of a run, as a store has it.
+    pub fn new(store: &'a dyn Store, run: &'a RunId, branch: &'a BranchName) -> Self {
+        Self { store, run, branch }
+    }
+}
+
 impl Source<'_> {
     pub(crate) fn position(&self, at: Option<Sequence>) -> Result<Sequence, RunError> {
         let (run, branch) = (self.run.clone(), self.branch.clone());
@@ -180,7 +187,7 @@ impl Source<'_> {
     }
 
     /// Names the record at a position, without a look into its body.
-    pub(super) fn name(&self, at: Sequence) -> Result<RecordHash, RunError> {
+    pub(crate) fn name(&self, at: Sequence) -> Result<RecordHash, RunError> {
         let record = self.store.closed_at(self.run, self.branch, at)?;
         let record = record.ok_or(RunError::NoTurn {
             branch: self.branch.clone(),

@@ -30,55 +30,93 @@ use super::Report;
 /// The name of branches for which the person gives none.
 const NAME: &str = "sample";
 
-/// Makes branches and goes on with each until it stops.
-///
-/// # Errors
-/// If the address has no turn, or the journal fails.
-pub(super) fn sample(
-    project: &mut Project,
-    address: &str,
-    (count, name): (NonZeroUsize, Option<&str>),
-    options: &WorldOptions,
-) -> Result<Report, CommandError> {
-    let mut store = project.change("fork")?;
-    let place = project.journal().resolve_turn(&*store, Some(address))?;
-    let Some(turn) = place.turn else {
-        return Err(CommandError::usage("the samples of which turn?")
-            .advise(Way::turn("fork", place.name(), "N").with(format!("--sample {count}"))));
-    };
-    let (before, request) = beginning(&*store, &place, turn)?;
-    let options = WorldOptions {
-        afresh: BTreeSet::from([request]),
-        ..options.clone()
-    };
-    let branches = free_names(&*store, &place, (count, name.unwrap_or(NAME)))?;
-    let owner = doors::successor(&*store, &place.run, "fork")?;
-    heads::fork(
-        &mut *store,
-        BranchClaim::new(&place.run, &place.branch, &owner),
-        before,
-        &branches,
-    )?;
-    let mut code = ExitCode::OK;
-    for branch in &branches {
-        let address = journal::name(&place.run, branch);
-        let begins = format!("{address} begins at {}", place.address(before));
-        project.stage()?.message(begins);
-        let forked = project.journal().resolve(&*store, Some(&address))?;
-        let owned = project.resume(&forked, &mut *store, options.clone(), "fork")?;
-        let ended = owned.drive(&mut *store, true, project.stage()?)?;
-        if ended != ExitCode::OK {
-            code = ended;
-        }
+/// The samples that a person wants, as branches whose names are one name with numbers.
+pub(super) struct Samples<'a> {
+    count: NonZeroUsize,
+    name: &'a str,
+}
+
+impl<'a> Samples<'a> {
+    /// Takes the name that the person gives, if there is one.
+    ///
+    /// # Errors
+    /// If there are several.
+    pub(super) fn named(count: NonZeroUsize, names: &'a [String]) -> Result<Self, CommandError> {
+        let name = match names {
+            [] => NAME,
+            [name] => name,
+            _ => return Err(CommandError::usage("samples have one name, to which numbers are added")),
+        };
+        Ok(Self { count, name })
     }
-    Ok(Report {
-        run: place.run,
-        from: place.branch,
-        turn: before,
-        branches,
-        code,
-        is_sample: true,
-    })
+
+    /// Makes the branches and goes on with each until it stops.
+    ///
+    /// # Errors
+    /// If the address has no turn, or the journal fails.
+    pub(super) fn begin(
+        &self,
+        project: &mut Project,
+        address: &str,
+        options: &WorldOptions,
+    ) -> Result<Report, CommandError> {
+        let mut store = project.change("fork")?;
+        let place = project.journal().resolve_turn(&*store, Some(address))?;
+        let Some(turn) = place.turn else {
+            return Err(CommandError::usage("the samples of which turn?")
+                .advise(Way::turn("fork", place.name(), "N").with(format!("--sample {}", self.count))));
+        };
+        let (before, request) = beginning(&*store, &place, turn)?;
+        let options = WorldOptions {
+            afresh: BTreeSet::from([request]),
+            ..options.clone()
+        };
+        let branches = self.free_branches(&*store, &place)?;
+        let owner = doors::successor(&*store, &place.run, "fork")?;
+        heads::fork(
+            &mut *store,
+            BranchClaim::new(&place.run, &place.branch, &owner),
+            before,
+            &branches,
+        )?;
+        let mut code = ExitCode::OK;
+        for branch in &branches {
+            let address = journal::name(&place.run, branch);
+            let begins = format!("{address} begins at {}", place.address(before));
+            project.stage()?.message(begins);
+            let forked = project.journal().resolve(&*store, Some(&address))?;
+            let owned = project.resume(&forked, &mut *store, options.clone(), "fork")?;
+            let ended = owned.drive(&mut *store, true, project.stage()?)?;
+            if ended != ExitCode::OK {
+                code = ended;
+            }
+        }
+        Ok(Report {
+            run: place.run,
+            from: place.branch,
+            turn: before,
+            branches,
+            code,
+            is_sample: true,
+        })
+    }
+
+    /// Finds the first names with a number that the run does not have.
+    fn free_branches(&self, store: &dyn Store, place: &Place) -> Result<Vec<BranchName>, CommandError> {
+        let Self { count, name } = self;
+        let heads = store.heads(&place.run)?;
+        let mut free = Vec::new();
+        let mut number = 1_usize;
+        while free.len() < count.get() {
+            let branch = BranchName::new(format!("{name}-{number}"))
+                .map_err(|error| CommandError::usage(format!("`{name}` cannot be a branch's name: {error}")))?;
+            if heads.iter().all(|head| head.branch != branch) {
+                free.push(branch);
+            }
+            number += 1;
+        }
+        Ok(free)
+    }
 }
 
 /// The turn after which the branches begin, and the call that each makes again: the call that the
@@ -116,24 +154,4 @@ fn asks_nothing(place: &Place, turn: Sequence) -> CommandError {
         Way::at("log", place.name()),
         " shows the turns that ask a model or another tool",
     ])
-}
-
-/// The first names with a number that the run does not have.
-fn free_names(
-    store: &dyn Store,
-    place: &Place,
-    (count, name): (NonZeroUsize, &str),
-) -> Result<Vec<BranchName>, CommandError> {
-    let heads = store.heads(&place.run)?;
-    let mut free = Vec::new();
-    let mut number = 1_usize;
-    while free.len() < count.get() {
-        let branch = BranchName::new(format!("{name}-{number}"))
-            .map_err(|error| CommandError::usage(format!("`{name}` cannot be a branch's name: {error}")))?;
-        if heads.iter().all(|head| head.branch != branch) {
-            free.push(branch);
-        }
-        number += 1;
-    }
-    Ok(free)
 }

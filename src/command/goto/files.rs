@@ -6,29 +6,31 @@
 //! It moves no head; `../goto.rs` does.
 //! Read next: `drivers/src/tool/workspace/change.rs`.
 
-use duet_runtime::run::source;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use duet_drivers::text::line;
 use duet_drivers::tool::workspace::Workspace;
 use duet_drivers::tool::workspace::change::{Change, State, changes};
-use duet_journal::{BranchName, RunId, Sequence, Store};
+use duet_journal::{BranchName, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
+use duet_runtime::history::relation;
 use duet_runtime::record::Body;
+use duet_runtime::run::source::{self, Source};
 use serde_json::{Value as Json, json};
 
 use crate::configuration;
 use crate::error::CommandError;
-use crate::journal::{Journal, Place};
+use crate::journal::{OpenJournal, Place};
 use crate::owned_run::{self, notes};
-use crate::records::{Records, hash_at};
+use crate::records::Records;
 use crate::saying::{Way, say};
 use crate::{imported, turn};
 
-/// The changes to the workspace's files.
-pub(super) struct Plan {
+/// The restoration of the workspace's files to their state at a turn.
+pub(super) struct Restoration {
     workspace: Workspace,
     pub(super) files: Files,
 }
@@ -61,14 +63,14 @@ struct Past {
     known: Vec<State>,
 }
 
-impl Plan {
+impl Restoration {
     /// Compares the workspace with its state at turn `at` of a branch.
     ///
     /// # Errors
     /// If the journal cannot be read, or a file of the workspace not be looked at.
     pub(super) fn make(
-        store: &dyn Store,
-        (place, journal): (&Place, &Journal),
+        OpenJournal { store, journal }: OpenJournal<'_>,
+        place: &Place,
         branch: &BranchName,
         at: Sequence,
     ) -> Result<Self, CommandError> {
@@ -78,7 +80,7 @@ impl Plan {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
         })?;
         let mut files = Vec::new();
-        for (path, past) in pasts(store, &place.run, branch, at)? {
+        for (path, past) in pasts(Source::new(store, &place.run, branch), at)? {
             let now = workspace.look(&path).map_err(|failure| told(&failure))?.state;
             let Some((change, then)) = past.then() else { continue };
             if now == then {
@@ -214,22 +216,21 @@ impl Past {
 
 /// Collects the changes of a run to each file, on all its branches, as seen from turn `at` of one
 /// of them.
-fn pasts(
-    store: &dyn Store,
-    run: &RunId,
-    branch: &BranchName,
-    at: Sequence,
-) -> Result<BTreeMap<PathBuf, Past>, CommandError> {
+fn pasts(here: Source<'_>, at: Sequence) -> Result<BTreeMap<PathBuf, Past>, CommandError> {
     let mut pasts: BTreeMap<PathBuf, Past> = BTreeMap::new();
-    for head in store.heads(run)? {
-        let shared = shared(store, run, (branch, at), (&head.branch, head.sequence))?;
-        let from = if head.branch == *branch {
+    for head in here.store.heads(here.run)? {
+        let there = Source {
+            branch: &head.branch,
+            ..here
+        };
+        let shared = shared(here, there, at.min(head.sequence))?;
+        let from = if head.branch == *here.branch {
             Sequence::FIRST
         } else {
             shared
         };
         let mut is_first: BTreeMap<PathBuf, bool> = BTreeMap::new();
-        for (sequence, change) in kept(store, run, &head.branch, (from, head.sequence))? {
+        for (sequence, change) in kept(there, from..=head.sequence)? {
             let past = pasts.entry(change.path.clone()).or_default();
             past.known.extend([change.before.clone(), change.after.clone()]);
             if sequence <= shared {
@@ -244,41 +245,23 @@ fn pasts(
     Ok(pasts)
 }
 
-/// Finds the newest turn, not after `at`, that two branches share.
-fn shared(
-    store: &dyn Store,
-    run: &RunId,
-    (branch, at): (&BranchName, Sequence),
-    (other, head): (&BranchName, Sequence),
-) -> Result<Sequence, CommandError> {
-    let hash = |branch: &BranchName, at| hash_at(store, (run, branch), at);
-    let position = |number| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
-    // They share the first turn of all, and once they have parted they stay apart.
-    let (mut low, mut high) = (0, at.min(head).number());
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        let here = position(middle)?;
-        if branch == other || hash(branch, here)? == hash(other, here)? {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
+/// Finds the newest turn, not after `last`, that two branches of a run share.
+fn shared(here: Source<'_>, there: Source<'_>, last: Sequence) -> Result<Sequence, CommandError> {
+    if here.branch == there.branch {
+        return Ok(last);
     }
-    position(low)
+    let count = relation::shared(&here, &there, last.number() + 1)?;
+    // They share the first turn of all.
+    Sequence::new(count.saturating_sub(1)).map_err(|error| CommandError::problem(error.to_string()))
 }
 
 /// The label of the action that keeps something, as a symbol of packed Preserves.
 const KEEP: &[u8] = b"\xb3\x04keep";
 
 /// Lists the changes that the turns of a branch kept.
-fn kept(
-    store: &dyn Store,
-    run: &RunId,
-    branch: &BranchName,
-    (from, to): (Sequence, Sequence),
-) -> Result<Vec<(Sequence, Change)>, CommandError> {
+fn kept(source: Source<'_>, range: RangeInclusive<Sequence>) -> Result<Vec<(Sequence, Change)>, CommandError> {
     let mut found = Vec::new();
-    let mut records = Records::oldest_first(store, (run, branch), (from, to));
+    let mut records = Records::oldest_first(source, range);
     while let Some(record) = records.next_closed()? {
         let sequence = record.header().sequence;
         // A turn that keeps something has contents beside it.

@@ -11,8 +11,8 @@ use duet_journal::owner::now_ms;
 use super::Arguments;
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
+use crate::repl::connection::RunConnection;
 use crate::repl::guest::Guest;
-use crate::repl::link::Link;
 use crate::repl::local::Local;
 use crate::repl::prompt;
 use crate::repl::remote::Remote;
@@ -27,8 +27,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     if let (Some(address), Some(file)) = (&arguments.connect, &arguments.reference) {
         let unreadable = |error| CommandError::caused(format!("`{}` cannot be read", file.display()), &error);
         let reference = fs::read_to_string(file).map_err(unreadable)?;
-        let link = Remote::connect(address, &reference)?;
-        return talk(Box::new(link), arguments, terminal).map(Some);
+        let connection = Remote::connect(address, &reference)?;
+        return talk(Box::new(connection), arguments, terminal).map(Some);
     }
     let (Some(address), false) = (&arguments.address, arguments.memory) else {
         return Ok(None);
@@ -58,11 +58,15 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 .advise("leave out the options that name hosts, secrets, models, servers and doubles"),
         );
     }
-    let link = Local::new(Box::new(store), &arguments.journal, place);
-    talk(Box::new(link), arguments, terminal).map(Some)
+    let connection = Local::new(Box::new(store), &arguments.journal, place);
+    talk(Box::new(connection), arguments, terminal).map(Some)
 }
 
-fn talk(link: Box<dyn Link + '_>, arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+fn talk(
+    connection: Box<dyn RunConnection + '_>,
+    arguments: &Arguments,
+    terminal: &mut Terminal,
+) -> Result<ExitCode, CommandError> {
     let line_editor = if io::stdin().is_terminal() {
         Some(super::editor(terminal)?.1)
     } else {
@@ -72,7 +76,7 @@ fn talk(link: Box<dyn Link + '_>, arguments: &Arguments, terminal: &mut Terminal
         .session
         .clone()
         .unwrap_or_else(|| format!("guest-{:x}", now_ms() & 0x00ff_ffff));
-    let guest = Guest::enter(link, session, line_editor, terminal)?;
+    let guest = Guest::enter(connection, session, line_editor, terminal)?;
     let (mut guest, code) = prompt::talk(guest, terminal)?;
     if code == ExitCode::INTERRUPTED {
         return Ok(code);
@@ -80,6 +84,6 @@ fn talk(link: Box<dyn Link + '_>, arguments: &Arguments, terminal: &mut Terminal
     if arguments.session.is_none() {
         guest.close()?;
     }
-    guest.link.settle();
+    guest.connection.settle();
     Ok(code)
 }

@@ -20,7 +20,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::imported::GrantArguments;
 use crate::launch::Program;
 use crate::owned_run::OwnedRun;
-use crate::owned_run::watched::{Look, Stop};
+use crate::owned_run::watched::{FileWatch, Stop};
 use crate::rerun::{self, Rerun, RerunRequest, Saved};
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
@@ -214,7 +214,7 @@ impl Watching<'_> {
         terminal: &mut Terminal,
     ) -> Result<(), CommandError> {
         self.address = Some(owned.address());
-        let look = Look {
+        let look = FileWatch {
             watched: &self.watched,
             interval: INTERVAL,
         };

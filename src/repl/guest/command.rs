@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use duet_journal::Sequence;
 
-use super::{Guest, Known};
+use super::{Guest, SessionNames};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::repl::command::{self as comma, Command};
@@ -27,14 +27,14 @@ impl Prompt for Guest<'_> {
     }
 
     fn greet(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
-        let place = self.link.described()?;
+        let place = self.connection.described()?;
         terminal.message(format!("session {} {place}; `,help` lists the commands", self.session));
         Ok(())
     }
 
     fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
-        let prompt = format!("{} at {}> ", self.session, self.link.shown()).into();
-        let names = Names::of(&Known(self.link.names(&self.session)));
+        let prompt = format!("{} at {}> ", self.session, self.connection.shown()).into();
+        let names = Names::of(&SessionNames(self.connection.names(&self.session)));
         self.read(Wanted::Input { prompt, names }, None, terminal)
     }
 
@@ -58,7 +58,7 @@ impl Prompt for Guest<'_> {
     }
 
     fn names_with(&self, word: &str) -> Vec<String> {
-        let names = self.link.names(&self.session).into_iter().map(|(name, _)| name);
+        let names = self.connection.names(&self.session).into_iter().map(|(name, _)| name);
         names.filter(|name| name.contains(word)).collect()
     }
 
@@ -117,8 +117,8 @@ const OWNERS_ONLY: &str = "a guest cannot do this; only the prompt that executes
 
 /// Has a request answered that only reads.
 fn consult(guest: &Guest<'_>, command: &Command, terminal: &mut Terminal) -> Result<Evaluated, CommandError> {
-    let owner = guest.link.owner()?;
-    let lent = guest.link.journal();
+    let owner = guest.connection.owner()?;
+    let lent = guest.connection.journal();
     let here = lent.as_ref().map_or("", |(_, here)| here);
     let Some(request) = comma::request(command, here).filter(|request| request.row().answers.is_reading()) else {
         terminal.message(if is_move(command) {

@@ -53,13 +53,13 @@ pub(crate) struct Form {
 }
 
 /// The pairs that the report lists.
-pub(super) struct Told<'a> {
+pub(super) struct ListedRequests<'a> {
     alignment: &'a Alignment,
     otherwise: Vec<&'a Pair>,
     moved: Vec<&'a Pair>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ListedRequests<'a> {
     pub(super) fn of(alignment: &'a Alignment) -> Self {
         let is_otherwise = |pair: &&Pair| {
             let both = pair.left.outcome.as_ref().zip(pair.right.outcome.as_ref());
@@ -84,7 +84,7 @@ impl<'a> Told<'a> {
             same: both.len() - self.otherwise.len(),
             answered_otherwise: self.otherwise.iter().map(pair).collect(),
             moved: self.moved.iter().map(pair).collect(),
-            changed: changed.iter().map(|(left, right)| plain_pair(left, right)).collect(),
+            changed: changed.iter().map(|one| plain_pair(&one.left, &one.right)).collect(),
             left: left.iter().map(plain).collect(),
             right: right.iter().map(plain).collect(),
         }
@@ -122,7 +122,7 @@ impl<'a> Told<'a> {
             .alignment
             .changed
             .iter()
-            .flat_map(|(left, right)| changed(left, right));
+            .flat_map(|one| changed(&one.left, &one.right));
         section("changed", changed.collect());
         let alone = |sign: char| move |one: &Answered| format!("  {sign} {} (turn {})", name(one), one.asked.turn);
         let alone = self

@@ -5,7 +5,7 @@
 
 use duet_journal::Sequence;
 use duet_runtime::action::Action;
-use duet_runtime::history::chain::Link;
+use duet_runtime::history::chain::CausalTurn;
 use duet_runtime::history::first_failure::{FailureOrigin, FirstFailure};
 use duet_runtime::model::failure::{Failure, FramePlace};
 use duet_runtime::record::Outcome;
@@ -266,7 +266,7 @@ impl Other {
     }
 }
 
-fn step(link: &Link, origins: &mut Origins<'_>) -> Result<Step, CommandError> {
+fn step(link: &CausalTurn, origins: &mut Origins<'_>) -> Result<Step, CommandError> {
     let role = origins.role(link.turn.actor, link.sequence)?;
     let loud = |pieces: Vec<Piece>| {
         let pieces = pieces.into_iter().filter(|piece| piece.tone != Tone::Structural);
@@ -281,7 +281,7 @@ fn step(link: &Link, origins: &mut Origins<'_>) -> Result<Step, CommandError> {
 }
 
 /// The turns in which something was heard or done.
-fn steps(links: &[Link], origins: &mut Origins<'_>) -> Result<Vec<Step>, CommandError> {
+fn steps(links: &[CausalTurn], origins: &mut Origins<'_>) -> Result<Vec<Step>, CommandError> {
     let mut steps = Vec::new();
     for link in links {
         let step = step(link, origins)?;

@@ -13,12 +13,12 @@ use duet_runtime::state::event::Event;
 use super::Request;
 use crate::error::CommandError;
 use crate::journal::Place;
-use crate::origins::{Known, Origin, Origins};
+use crate::origins::{KnownOrigins, Origin, Origins};
 use crate::query::Query;
 use crate::turn;
 use crate::turn::line::{self, did, heard, tells_of_failure};
 use crate::value_text::shown;
-use crate::verb::project::Look;
+use crate::verb::project::ProjectReader;
 
 /// The conditions.
 #[derive(Default)]
@@ -37,7 +37,7 @@ pub(super) struct Filter {
 
 impl Filter {
     /// Reads the conditions of a request.
-    pub(super) fn read(request: &Request, look: &Look<'_>, place: &Place) -> Result<Self, CommandError> {
+    pub(super) fn read(request: &Request, look: &ProjectReader<'_>, place: &Place) -> Result<Self, CommandError> {
         let turn = |option: Option<&str>| {
             let read = |text: &str| {
                 let turn = text.strip_prefix('@').unwrap_or(text);
@@ -114,7 +114,7 @@ impl Filter {
     }
 
     /// The origins that the filter looks at: whoever asks for one actor or one tool wants them all.
-    pub(super) fn origins<'a>(&self, source: Source<'a>, known: Known) -> Origins<'a> {
+    pub(super) fn origins<'a>(&self, source: Source<'a>, known: KnownOrigins) -> Origins<'a> {
         let origins = Origins::knowing(source, known);
         if self.actor.is_some() || self.tool.is_some() {
             origins.thorough()

@@ -16,7 +16,7 @@ use crate::journal::Place;
 use crate::owned_run::{self, compiled};
 use crate::render::message_of;
 use crate::turn;
-use crate::verb::project::Look;
+use crate::verb::project::ProjectReader;
 
 /// The maximum number of turns of an expression.
 const TURNS_MAX: usize = 1_000;
@@ -44,7 +44,7 @@ impl Valued {
 
 /// A change of an expression's value between two turns, one right after the other.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct ValueChange {
     pub(super) at: Sequence,
     pub(super) before: Valued,
     pub(super) after: Valued,
@@ -52,7 +52,7 @@ pub(super) struct Change {
 
 /// Evaluates an expression at turns of a branch.
 pub(super) struct Values<'a> {
-    pub(super) look: &'a Look<'a>,
+    pub(super) look: &'a ProjectReader<'a>,
     pub(super) place: &'a Place,
     pub(super) text: &'a str,
 }
@@ -63,7 +63,7 @@ impl Values<'_> {
     ///
     /// # Errors
     /// If a turn cannot be restored, or the expression wants to act.
-    pub(super) fn bisect(&self) -> Result<Option<Change>, CommandError> {
+    pub(super) fn bisect(&self) -> Result<Option<ValueChange>, CommandError> {
         let (mut low, mut high) = (1, self.last()?);
         if low >= high {
             return Ok(None);
@@ -84,7 +84,7 @@ impl Values<'_> {
             }
         }
         before = if low == 1 { before } else { self.at(low)? };
-        Ok(Some(Change {
+        Ok(Some(ValueChange {
             at: position(high)?,
             before,
             after,
@@ -95,7 +95,7 @@ impl Values<'_> {
     ///
     /// # Errors
     /// As [`bisect`](Self::bisect).
-    pub(super) fn first(&self) -> Result<Option<Change>, CommandError> {
+    pub(super) fn first(&self) -> Result<Option<ValueChange>, CommandError> {
         let last = self.last()?;
         if last == 0 {
             return Ok(None);
@@ -106,7 +106,7 @@ impl Values<'_> {
             let after = self.at(number)?;
             if after != before {
                 let at = position(number)?;
-                return Ok(Some(Change { at, before, after }));
+                return Ok(Some(ValueChange { at, before, after }));
             }
             before = after;
         }

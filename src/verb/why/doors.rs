@@ -18,7 +18,7 @@ use crate::owned_run;
 use crate::turn;
 use crate::value_text::abbreviated;
 use crate::verb::frames::{self, Computation};
-use crate::verb::project::Look;
+use crate::verb::project::ProjectReader;
 
 /// A call that is explained.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -72,7 +72,7 @@ pub(super) struct Opened<T> {
 /// # Errors
 /// If the turn made no such call, or the call has no such argument.
 pub(super) fn call(
-    look: &Look<'_>,
+    look: &ProjectReader<'_>,
     place: &Place,
     number: NonZeroUsize,
     argument: Option<&str>,
@@ -85,7 +85,8 @@ pub(super) fn call(
             place.address(at)
         )));
     };
-    let calls: Vec<(usize, &InvokeTool)> = taken.actions.iter().enumerate().flat_map(calls_of).collect();
+    let actions = taken.actions.iter().enumerate();
+    let calls: Vec<(usize, &InvokeTool)> = actions.flat_map(|(at, action)| calls_of(at, action)).collect();
     let Some((action, call)) = calls.get(number.get() - 1).copied() else {
         let names = (1..)
             .zip(&calls)
@@ -119,8 +120,7 @@ pub(super) fn call(
     })
 }
 
-fn calls_of<'a>(action: (usize, &'a Action)) -> impl Iterator<Item = (usize, &'a InvokeTool)> + use<'a> {
-    let (at, action) = action;
+fn calls_of(at: usize, action: &Action) -> impl Iterator<Item = (usize, &InvokeTool)> {
     action
         .done()
         .iter()
@@ -157,7 +157,7 @@ pub(super) struct Sought<'a> {
 /// # Errors
 /// If no such computation has such a variable, or the turn cannot be taken again.
 pub(super) fn variable(
-    look: &Look<'_>,
+    look: &ProjectReader<'_>,
     place: &Place,
     sought: &Sought<'_>,
     most: usize,

@@ -11,6 +11,8 @@
 //! INVARIANT: all traces for one question follow at most that many instructions.
 //! Read next: `../../../runtime/src/scheme/slice.rs`.
 
+use std::ops::RangeInclusive;
+
 use duet_journal::Sequence;
 use duet_runtime::history::passing::to_trace;
 use duet_runtime::record::Body;
@@ -20,13 +22,13 @@ use duet_runtime::scheme::{How, SchemePrograms, Slice, ValueStep, Wanted};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{By, FORM_CHARACTERS};
+use super::FORM_CHARACTERS;
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::owned_run::{self, compiled};
-use crate::render::SourceTexts;
+use crate::render::{SourceTexts, TextForm};
 use crate::turn;
-use crate::verb::project::Look;
+use crate::verb::project::ProjectReader;
 
 /// The maximum length of a value in words.
 const VALUE_CHARACTERS: usize = 60;
@@ -67,7 +69,7 @@ pub(super) struct Step {
     /// followed.
     turn: u64,
     /// The expression; null if it is not in a text of the program.
-    by: Option<By>,
+    by: Option<TextForm>,
 }
 
 /// The values that led to others.
@@ -89,7 +91,7 @@ pub(super) struct Values {
 
 /// The expression that performed an action, and where its values came from.
 pub(super) struct Explained {
-    pub(super) by: Option<By>,
+    pub(super) by: Option<TextForm>,
     pub(super) value: Option<String>,
     pub(super) values: Values,
     /// The names among which the wanted one is not, if it is none.
@@ -102,7 +104,7 @@ pub(super) struct Explained {
 /// # Errors
 /// If nobody waits for the answer any more.
 pub(super) fn explained(
-    look: &Look<'_>,
+    look: &ProjectReader<'_>,
     place: &Place,
     wanted: &Wanted,
     most: usize,
@@ -159,7 +161,12 @@ struct Traced {
     left: u64,
 }
 
-fn traced(look: &Look<'_>, place: &Place, wanted: &Wanted, extent: &Extent) -> Result<Option<Traced>, CommandError> {
+fn traced(
+    look: &ProjectReader<'_>,
+    place: &Place,
+    wanted: &Wanted,
+    extent: &Extent,
+) -> Result<Option<Traced>, CommandError> {
     let (at, source) = (place.at(), place.source(look.store));
     let position = |number: u64| Sequence::new(number).map_err(|error| CommandError::problem(error.to_string()));
     let Some(before) = extent.first.checked_sub(1) else {
@@ -207,9 +214,9 @@ fn traced(look: &Look<'_>, place: &Place, wanted: &Wanted, extent: &Extent) -> R
         before: slice.before,
         left,
         explained: Explained {
-            by: slice.origin.as_ref().and_then(|origin| By::of(&texts, origin)),
+            by: slice.origin.as_ref().and_then(|origin| texts.form_at(origin)),
             value: slice.value.clone(),
-            values: Values::of(&slice, &texts, (extent.first, at.number())),
+            values: Values::of(&slice, &texts, extent.first..=at.number()),
             missing: slice.missing,
         },
     }))
@@ -217,7 +224,13 @@ fn traced(look: &Look<'_>, place: &Place, wanted: &Wanted, extent: &Extent) -> R
 
 /// Takes a turn again; one that is asked about in the middle stays as it is then, a failure
 /// included.
-fn take(look: &Look<'_>, place: &Place, run: &mut Run, at: Sequence, is_left_open: bool) -> Result<(), CommandError> {
+fn take(
+    look: &ProjectReader<'_>,
+    place: &Place,
+    run: &mut Run,
+    at: Sequence,
+    is_left_open: bool,
+) -> Result<(), CommandError> {
     let source = place.source(look.store);
     let Body::Turn(turn) = turn::body(&owned_run::record_at(look.store, place, at)?)? else {
         return Err(CommandError::problem("the record is none of a turn"));
@@ -254,13 +267,14 @@ impl Traced {
 }
 
 impl Values {
-    fn of(slice: &Slice, texts: &SourceTexts, turns: (u64, u64)) -> Self {
+    /// The values of turns, of which the last made what is explained.
+    fn of(slice: &Slice, texts: &SourceTexts, turns: RangeInclusive<u64>) -> Self {
         Self {
             steps: slice.steps.iter().map(|step| Step::of(step, texts)).collect(),
             left_out: slice.left_out,
             is_cut: slice.is_cut,
-            since: Some(turns.0),
-            made: turns.1,
+            since: Some(*turns.start()),
+            made: *turns.end(),
         }
     }
 
@@ -284,7 +298,7 @@ impl Step {
                 How::Earlier => Sort::Earlier,
             },
             turn: step.turn.number(),
-            by: step.origin.as_ref().and_then(|origin| By::of(texts, origin)),
+            by: step.origin.as_ref().and_then(|origin| texts.form_at(origin)),
         }
     }
 

@@ -28,7 +28,7 @@ use crate::records::Records;
 use crate::turn;
 use crate::turn::line::{actor, actor_in};
 use crate::value_text::abbreviated;
-use crate::verb::project::Look;
+use crate::verb::project::ProjectReader;
 use crate::verb::waits::waits;
 
 /// The maximum number of reasons of one sort.
@@ -36,14 +36,14 @@ const SHOWN_MAX: usize = 8;
 
 /// A search, and what it has found.
 pub(super) struct Search<'a> {
-    look: &'a Look<'a>,
+    look: &'a ProjectReader<'a>,
     place: &'a Place,
     query: &'a Query,
     pub(super) reasons: Vec<Reason>,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn of(look: &'a Look<'a>, place: &'a Place, query: &'a Query) -> Self {
+    pub(super) fn of(look: &'a ProjectReader<'a>, place: &'a Place, query: &'a Query) -> Self {
         Self {
             look,
             place,

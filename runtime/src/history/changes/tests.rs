@@ -77,13 +77,13 @@ fn lived() -> World<Scripts> {
 }
 
 /// Lists all changes up to a turn, according to the records.
-fn told(source: &Source<'_>, at: Sequence) -> Vec<Change> {
+fn told(source: &Source<'_>, at: Sequence) -> Vec<FactChange> {
     let mut told = Vec::new();
     let mut shadow = Shadow::begin(&source.record(Sequence::FIRST).expect("it is there")).expect("it is a run");
     let tell = |record: &Record, turn: &crate::record::TurnRecord, changes: &crate::history::shadow::Changes| {
         let came = changes.appeared.iter().map(|(fact, _)| (true, fact));
         let went = changes.disappeared.iter().map(|fact| (false, fact));
-        told.extend(came.chain(went).map(|(came, fact)| Change {
+        told.extend(came.chain(went).map(|(came, fact)| FactChange {
             sequence: record.header().sequence,
             actor: turn.actor,
             came,
@@ -95,12 +95,12 @@ fn told(source: &Source<'_>, at: Sequence) -> Vec<Change> {
     told
 }
 
-fn expected(told: &[Change], patterns: &[Pattern], sought: Sought) -> Vec<Change> {
-    let matches = |change: &&Change| {
+fn expected(told: &[FactChange], patterns: &[Pattern], sought: Sought) -> Vec<FactChange> {
+    let matches = |change: &&FactChange| {
         let value = change.fact.value();
         (change.came || sought == Sought::All) && patterns.iter().any(|pattern| pattern.matches(&value).is_some())
     };
-    let found: Vec<Change> = told.iter().filter(matches).cloned().collect();
+    let found: Vec<FactChange> = told.iter().filter(matches).cloned().collect();
     let turn = match sought {
         Sought::First => found.first(),
         Sought::Last => found.last(),

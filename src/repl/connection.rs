@@ -19,8 +19,8 @@ pub(crate) enum News {
     WentBack(u64),
 }
 
-/// A way to a run.
-pub(crate) trait Link {
+/// A connection to a run.
+pub(crate) trait RunConnection {
     /// The place, for the prompt: the run, with its newest turn if that is known.
     fn shown(&self) -> String;
 

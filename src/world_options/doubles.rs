@@ -1,0 +1,72 @@
+//! Doubles: the option that names a script of them, and the script.
+//!
+//! INVARIANT: where a server has read the file for a client, nothing opens it again.
+//! It stands in for no tool; the drivers do. Read next: `../world_options.rs`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use duet_drivers::tool::double;
+use serde::{Deserialize, Serialize};
+
+use crate::error::CommandError;
+
+/// The option that names doubles.
+#[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct DoubleArgument {
+    /// Lets the doubles in this file answer in place of tools, so that nothing happens outside.
+    #[arg(long, value_name = "FILE")]
+    double: Option<PathBuf>,
+    /// The text of that file, if a server has read it for a client.
+    #[arg(skip)]
+    double_text: Option<String>,
+}
+
+/// A script of doubles.
+#[derive(Clone, Debug)]
+pub(crate) struct DoubleScript {
+    /// The path that it was read from.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+impl DoubleScript {
+    /// The tools for which it has doubles.
+    pub(crate) fn names(&self) -> Vec<String> {
+        double::names(&self.text)
+    }
+}
+
+impl DoubleArgument {
+    /// Whether the person names doubles.
+    pub(super) fn is_given(&self) -> bool {
+        self.double.is_some()
+    }
+
+    /// Reads the script of doubles, unless it has been read.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub(super) fn read(&self) -> Result<Option<DoubleScript>, CommandError> {
+        let Some(path) = &self.double else { return Ok(None) };
+        let path = path.display().to_string();
+        let text = self.double_text.clone().map_or_else(|| fs::read_to_string(&path), Ok);
+        let text = text.map_err(|error| CommandError::caused(format!("cannot read `{path}`"), &error))?;
+        Ok(Some(DoubleScript { path, text }))
+    }
+
+    /// These doubles, or those of the person who runs a server.
+    ///
+    /// # Errors
+    /// If both have chosen some.
+    pub(super) fn within(self, granted: &Self) -> Result<Self, String> {
+        match (&self.double, &granted.double) {
+            (Some(_), Some(_)) => {
+                Err("whoever started the server has chosen the doubles: leave out `double`".to_owned())
+            }
+            (_, None) => Ok(self),
+            (None, Some(_)) => Ok(granted.clone()),
+        }
+    }
+}
