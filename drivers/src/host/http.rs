@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use hyper::header::{ALLOW, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::Value as Json;
@@ -66,12 +66,24 @@ impl Responder for HttpHost {
     type Body = Full<Bytes>;
 
     async fn answer(&self, client: &Client, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let mut response = self.respond(client, request).await;
+        if self.authorization.is_none() {
+            // The next message has to prove itself, too; a connection that waits has no place.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
+        }
+        response
+    }
+}
+
+impl HttpHost {
+    async fn respond(&self, client: &Client, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         if let Some(refusal) = self.refusal(&head) {
             return refusal;
         }
-        if !client.admit() {
-            return plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected");
+        if self.authorization.is_some() && !client.admit() {
+            return busy();
         }
         if head.method != Method::POST {
             let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
@@ -82,6 +94,10 @@ impl Responder for HttpHost {
             Ok(body) => body,
             Err(NoMessage { status, why }) => return plain(status, why),
         };
+        // Without a token a client has proved nothing until its message is whole.
+        if !client.admit() {
+            return busy();
+        }
         let asked = self.host.protocol.hear_http(&|name| header(&head.headers, name), &body);
         match asked.work {
             // A client that wants no reply any more closes its connection, which ends the command.
@@ -96,9 +112,7 @@ impl Responder for HttpHost {
             }
         }
     }
-}
 
-impl HttpHost {
     /// The refusal of a request, if it has no right to an answer.
     fn refusal(&self, head: &Parts) -> Option<Response<Full<Bytes>>> {
         if self.authorization.is_none() && may_be_of_a_page(&head.headers, &head.uri) {
@@ -130,6 +144,10 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     let values = headers.get_all(name).iter();
     let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
     (!values.is_empty()).then(|| values.join(", "))
+}
+
+fn busy() -> Response<Full<Bytes>> {
+    plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected")
 }
 
 fn json(status: StatusCode, value: &Json) -> Response<Full<Bytes>> {
