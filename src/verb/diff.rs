@@ -199,7 +199,7 @@ impl AllDifferences {
         if !self.texts.is_empty() {
             text.push_str("texts\n");
         }
-        for line in self.texts.iter().flat_map(TextApart::tell).chain(told) {
+        for line in texts::tell(&self.texts).into_iter().chain(told) {
             text.push_str(&line);
             text.push('\n');
         }
