@@ -199,7 +199,7 @@ impl Listed {
             Standing::Resting(Rest::Ended(0)) => (Status::Finished, None, Some(0), None),
             Standing::Resting(Rest::Ended(code)) => (Status::Failed, None, Some(*code), None),
             Standing::Resting(Rest::Asking(questions)) => (Status::Waiting, None, None, Some(*questions)),
-            Standing::Resting(Rest::Waiting) => (Status::Waiting, None, None, Some(0)),
+            Standing::Resting(Rest::Waiting | Rest::Listening) => (Status::Waiting, None, None, Some(0)),
             Standing::Resting(Rest::Left) => (Status::Left, None, None, None),
             Standing::Resting(Rest::Broken) => (Status::Broken, None, None, None),
         };
