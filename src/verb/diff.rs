@@ -231,7 +231,6 @@ impl AllDifferences {
 /// Looks at one side.
 fn see(look: &Look<'_>, place: &Place, relation: &BranchRelation, ledger: &Ledger) -> Result<Side, CommandError> {
     let facts = Shadow::at(&place.source(look.store), place.at())?.facts();
-    let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
     let facts: Vec<IOValue> = facts.into_iter().filter(is_shown).collect();
     let mut side = Side {
         compared: facts
@@ -308,9 +307,14 @@ fn facts_apart<'a>(left: &'a Side, right: &'a Side) -> (Vec<&'a IOValue>, Vec<&'
     (only(left, right), only(right, left))
 }
 
+/// Says whether a fact is more than that somebody observes.
+pub(crate) fn is_shown(fact: &IOValue) -> bool {
+    label_of(fact).as_deref() != Some("Observe")
+}
+
 /// Leaves out of a question the names that differ on each branch; its second field has the text.
 /// Returns any other fact as it is.
-fn without_names(fact: &IOValue) -> IOValue {
+pub(crate) fn without_names(fact: &IOValue) -> IOValue {
     let is_question =
         fact.is_simple_record("user-input-request", Some(3)) || fact.is_simple_record("approval-request", Some(2));
     if is_question {
