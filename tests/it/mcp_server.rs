@@ -12,7 +12,8 @@
 )]
 
 use std::fs;
-use std::process::Command;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -412,4 +413,23 @@ fn texts_of_a_client_are_in_no_command_line_and_may_be_long() {
         );
         assert!(!is_error && !said.contains("too long"), "{said}");
     }
+}
+
+#[test]
+fn a_client_that_is_gone_takes_its_commands_along() {
+    let desk = Desk::new(&[("p.scm", "(import (duet base) (duet dataspace))\n(sleep 3600000)")]);
+    let mut server = Command::new(env!("CARGO_BIN_EXE_duet"))
+        .arg("mcp")
+        .current_dir(desk.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let run = json!({ "name": "run", "arguments": { "program": "p.scm", "timeout_ms": 3_600_000 } });
+    writeln!(input, "{}", request(1, "tools/call", run)).unwrap();
+    while !desk.duet("runs").output.contains("running") {}
+    drop((input, output));
+    server.wait().unwrap();
+    while desk.duet("runs").output.contains("running") {}
 }
