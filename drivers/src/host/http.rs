@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 
 use super::command::perform;
 use super::{Host, MESSAGE_BYTES_MAX, Work, runtime};
-use crate::http_server::{Client, NoMessage, Responder, is_same, message, receive};
+use crate::http_server::{Client, NoMessage, Responder, bearer, is_same, message, receive};
 use crate::page::may_be_of_a_page;
 
 /// The maximum number of commands at the same time.
@@ -33,8 +33,8 @@ const COMMANDS_MAX: usize = 32;
 #[derive(Clone)]
 struct HttpHost {
     host: Host,
-    /// The text that the header `Authorization` must have.
-    authorization: Option<Arc<str>>,
+    /// The token that a client must have.
+    token: Option<Arc<str>>,
     room: Arc<Semaphore>,
 }
 
@@ -52,7 +52,7 @@ impl Host {
     ) -> io::Result<()> {
         let http_host = HttpHost {
             host: self,
-            authorization: token.map(|token| format!("Bearer {token}").into()),
+            token: token.map(Arc::from),
             room: Arc::new(Semaphore::new(COMMANDS_MAX)),
         };
         runtime()?.block_on(receive(address, |address| {
@@ -67,7 +67,7 @@ impl Responder for HttpHost {
 
     async fn answer(&self, client: &Client, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let mut response = self.respond(client, request).await;
-        if self.authorization.is_none() {
+        if self.token.is_none() {
             // The next message has to prove itself, too; a connection that waits has no place.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
@@ -82,7 +82,7 @@ impl HttpHost {
         if let Some(refusal) = self.refusal(&head) {
             return refusal;
         }
-        if self.authorization.is_some() && !client.admit() {
+        if self.token.is_some() && !client.admit() {
             return busy();
         }
         if head.method != Method::POST {
@@ -115,16 +115,20 @@ impl HttpHost {
 
     /// The refusal of a request, if it has no right to an answer.
     fn refusal(&self, head: &Parts) -> Option<Response<Full<Bytes>>> {
-        if self.authorization.is_none() && may_be_of_a_page(&head.headers, &head.uri) {
+        if self.token.is_none() && may_be_of_a_page(&head.headers, &head.uri) {
             let words = "without a token only programs of this machine are answered, and no pages of a browser";
             return Some(plain(StatusCode::FORBIDDEN, words));
         }
         if head.headers.get(ORIGIN).is_some_and(|origin| !is_local(origin)) {
             return Some(plain(StatusCode::FORBIDDEN, "pages of other origins are refused"));
         }
-        let given = head.headers.get(AUTHORIZATION).map_or(&b""[..], HeaderValue::as_bytes);
-        let wanted = self.authorization.as_ref()?.as_bytes();
-        (!is_same(wanted, given)).then(|| {
+        let given = head
+            .headers
+            .get(AUTHORIZATION)
+            .map(HeaderValue::as_bytes)
+            .and_then(bearer);
+        let wanted = self.token.as_ref()?.as_bytes();
+        (!is_same(wanted, given.unwrap_or_default())).then(|| {
             let mut refusal = plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
             let scheme = HeaderValue::from_static("Bearer");
             refusal.headers_mut().insert(WWW_AUTHENTICATE, scheme);
