@@ -436,12 +436,13 @@ impl Journal {
                 (run, branch.unwrap_or(usual))
             }
         };
-        let (of_run, of_branch) = (run.clone(), branch.clone());
-        let no_branch = move || StoreError::NoSuchBranch {
-            run: of_run,
-            branch: of_branch,
+        let Some(head) = store.head(&run, &branch)? else {
+            return Err(if store.has_run(&run)? {
+                StoreError::NoSuchBranch { run, branch }.into()
+            } else {
+                StoreError::NoSuchRun { run }.into()
+            });
         };
-        let head = store.head(&run, &branch)?.ok_or_else(no_branch)?;
         let place = Place {
             run,
             branch,

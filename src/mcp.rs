@@ -97,6 +97,13 @@ impl Protocol for Service {
         let method = message.get("method").and_then(Json::as_str);
         let id = message.get("id").filter(|id| id.is_string() || id.is_number());
         let params = message.get("params").unwrap_or(&Json::Null);
+        if message.is_object() && message.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
+            let refusal = wrong(
+                -32_600,
+                "the message is of no known version: `jsonrpc` has to be \"2.0\"",
+            );
+            return Work::Reply(refused(id.unwrap_or(&Json::Null), &refusal));
+        }
         match (method, id) {
             (Some("notifications/cancelled"), None) => params
                 .get("requestId")
@@ -179,6 +186,9 @@ impl Service {
                 "_meta": { "io.modelcontextprotocol/serverInfo": server() },
             })),
             "ping" if !asked.is_modern => known(json!({})),
+            "tools/list" | "resources/list" | "resources/templates/list" if has_cursor(asked.params) => Err(
+                Refusal::parameters("this server gives lists whole, so it has given no such cursor"),
+            ),
             "tools/list" => known(json!({ "tools": tool::list() })),
             "tools/call" => match tool::call(asked.params, &self.grants) {
                 Ok((request, limit_ms)) => {
@@ -222,6 +232,11 @@ impl Service {
 
 fn revision(params: &Json) -> Option<&str> {
     params.get("_meta")?.get(REVISION_KEY)?.as_str()
+}
+
+/// Whether a message asks for a further part of a list.
+fn has_cursor(params: &Json) -> bool {
+    params.get("cursor").is_some_and(|cursor| !cursor.is_null())
 }
 
 /// Whether a message without a method answers a request.
@@ -286,7 +301,8 @@ fn refused(id: &Json, refusal: &Refusal) -> Json {
 
 fn replied(id: &Json, is_modern: bool, mut result: Json) -> Json {
     if let Some(refusal) = result.get("refused") {
-        let error = json!({ "code": -32_002, "message": refusal });
+        let code = if is_modern { -32_602 } else { -32_002 };
+        let error = json!({ "code": code, "message": refusal, "data": { "uri": result["uri"] } });
         return json!({ "jsonrpc": "2.0", "id": id, "error": error });
     }
     if is_modern {

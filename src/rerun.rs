@@ -7,6 +7,7 @@
 //! does.
 //! Read next: `rerun/report.rs`, `../runtime/src/history/rerun.rs`.
 
+mod facts;
 mod output;
 mod report;
 
@@ -114,6 +115,7 @@ pub(crate) fn perform(
         .saved
         .map(|saved| saved.outdated(&ledger))
         .unwrap_or_default();
+    let facts_before = facts::recorded(store, &place, &ledger)?;
     let recorded = Recorded {
         ledger,
         retried,
@@ -127,6 +129,7 @@ pub(crate) fn perform(
             Progress::Ended { code } => break Some(code),
         }
     };
+    let facts = facts::apart(&facts_before, &rerun.facts());
     let (comparison, prepared) = rerun.end();
     let output = output::unseen(&comparison.shown);
     let report = Report {
@@ -134,6 +137,7 @@ pub(crate) fn perform(
         address: place.address(place.at()),
         name: place.name(),
         output: output::apart(&comparison.shown),
+        facts,
         comparison,
         ended,
         texts: [pinned.texts, changed.texts],

@@ -18,6 +18,7 @@ use duet_runtime::action::Action;
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::DriveOutcome;
 use duet_runtime::state::event::Event;
+use duet_runtime::state::request::Request;
 
 use crate::error::CommandError;
 use crate::exchange::{self, Usage};
@@ -46,6 +47,8 @@ pub(crate) enum Rest {
     Asking(u64),
     /// It waits for a fact or a message of somebody else.
     Waiting,
+    /// It waits for requests over HTTP, which workers receive.
+    Listening,
     /// Its process was stopped, or has died; it can go on.
     Left,
     /// It cannot be restored.
@@ -58,6 +61,7 @@ impl Rest {
             Self::Ended(code) => format!("ended {code}"),
             Self::Asking(questions) => format!("asking {questions}"),
             Self::Waiting => "waiting 0".to_owned(),
+            Self::Listening => "listening 0".to_owned(),
             Self::Left => "left 0".to_owned(),
             Self::Broken => "broken 0".to_owned(),
         }
@@ -68,6 +72,7 @@ impl Rest {
             "ended" => Some(Self::Ended(number)),
             "asking" => Some(Self::Asking(number)),
             "waiting" => Some(Self::Waiting),
+            "listening" => Some(Self::Listening),
             "left" => Some(Self::Left),
             _ => None,
         }
@@ -81,6 +86,7 @@ impl Rest {
             Self::Asking(1) => "waiting for a person, 1 question".to_owned(),
             Self::Asking(questions) => format!("waiting for a person, {questions} questions"),
             Self::Waiting => "waiting for a signal".to_owned(),
+            Self::Listening => "waiting for a webhook".to_owned(),
             Self::Left => "left".to_owned(),
             Self::Broken => "cannot be restored".to_owned(),
         }
@@ -173,7 +179,7 @@ impl<'a> Standings<'a> {
             let since = owner.claimed_ms;
             let questions = match known.rest {
                 Rest::Asking(questions) => questions,
-                Rest::Ended(_) | Rest::Waiting | Rest::Left | Rest::Broken => 0,
+                Rest::Ended(_) | Rest::Waiting | Rest::Listening | Rest::Left | Rest::Broken => 0,
             };
             let found = Found {
                 standing: RunStatus::Running(Box::new(owner), questions),
@@ -305,12 +311,15 @@ fn find(store: &dyn Store, place: &Place) -> (Rest, String) {
     };
     let state = restored.state();
     let has_clients = state.actors.values().any(|actor| actor.is_peer());
-    let is_waiting = !state.queue.is_empty() || state.requests.values().any(|request| request.answer.is_none());
+    let inboxes: Vec<String> = state.requests.values().filter_map(Request::inbox_name).collect();
+    let needs_owner = |request: &Request| request.answer.is_none() && request.inbox_name().is_none();
+    let is_waiting = !state.queue.is_empty() || state.requests.values().any(needs_owner);
     let is_active = is_waiting || has_clients;
     let rest = match (state.exit, restored.outcome()) {
         (Some(code), _) => Rest::Ended(state.exit_code(code)),
         (None, DriveOutcome::Asking { questions }) => Rest::Asking(questions.len() as u64),
         (None, DriveOutcome::Ended { code }) if !is_active => Rest::Ended(code),
+        (None, DriveOutcome::Waiting { .. }) if !is_active && !inboxes.is_empty() => Rest::Listening,
         (None, DriveOutcome::Waiting { .. }) if !is_active => Rest::Waiting,
         (None, _) => Rest::Left,
     };
@@ -320,6 +329,7 @@ fn find(store: &dyn Store, place: &Place) -> (Rest, String) {
             shown.as_str().lines().next().unwrap_or_default().trim_end().to_owned()
         }),
         Rest::Waiting => waits(state).first().map(Waiting::conditions),
+        Rest::Listening => Some(inboxes.join(", ")),
         Rest::Ended(1..) => failure(store, place),
         Rest::Ended(0) | Rest::Left | Rest::Broken => None,
     };

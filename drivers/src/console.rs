@@ -21,6 +21,8 @@ pub struct Console {
     bar: Bar,
     /// Whether the last line has no end yet, so that a progress line would overwrite it.
     is_line_open: bool,
+    /// Whether both streams are the same terminal, where a line of one goes on that of the other.
+    is_shared: bool,
     /// Whether a person may be typing, whom a line that is redrawn would disturb.
     is_prompted: bool,
 }
@@ -39,7 +41,10 @@ impl Console {
         } else {
             ProgressDrawTarget::hidden()
         };
-        Self::new(Box::new(io::stdout()), Box::new(io::stderr()), target)
+        Self {
+            is_shared: io::stdout().is_terminal() && io::stderr().is_terminal(),
+            ..Self::new(Box::new(io::stdout()), Box::new(io::stderr()), target)
+        }
     }
 
     /// Makes a console that writes to `output` and `error`, and draws progress on `progress`.
@@ -56,6 +61,7 @@ impl Console {
             last: Stream::Output,
             bar: Bar::new(progress),
             is_line_open: false,
+            is_shared: false,
             is_prompted: false,
         }
     }
@@ -82,8 +88,17 @@ impl Console {
         self.report(failed);
     }
 
+    /// Ends the line that a program has left open on the terminal, so that what Duet says begins
+    /// one.
+    pub fn end_line(&mut self) {
+        if self.is_shared && self.is_line_open {
+            self.write(Stream::Error, b"\n");
+        }
+    }
+
     /// Writes a line of text to standard error.
     pub fn line(&mut self, text: impl Into<Text>) {
+        self.end_line();
         self.write(Stream::Error, text.into().ended().as_str().as_bytes());
     }
 
@@ -137,8 +152,9 @@ impl Console {
         self.output.writer.is_none()
     }
 
-    /// Writes what the streams have buffered and clears the progress line.
+    /// Writes what the streams have buffered, ends the line, and clears the progress line.
     pub fn finish(&mut self) {
+        self.end_line();
         self.flush();
         self.bar.clear();
     }

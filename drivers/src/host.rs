@@ -3,7 +3,7 @@
 //! A command runs in a process of its own, as a person would start it, so one that hangs or crashes
 //! costs its own request only. A question that records answer is answered here, on a thread.
 //! INVARIANT: each request gets one reply, in whatever order the commands end; a request that is
-//! cancelled ends its command and all that it has started.
+//! cancelled ends its command and all that it has started, and so does a client that is gone.
 //! It does not know the protocol: [`Protocol`] does.
 //! Read next: `host/command.rs`.
 
@@ -13,9 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value as Json;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 use command::{Commands, Done};
 
@@ -30,6 +32,9 @@ const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
 /// The time that the threads have to end, after the last reply.
 const END_WAIT: Duration = Duration::from_millis(200);
+
+/// The time between two looks for who reads the replies, once the input has ended.
+const READER_INTERVAL: Duration = Duration::from_millis(500);
 
 /// What a message asks for.
 pub enum Work {
@@ -108,7 +113,7 @@ fn runtime() -> io::Result<Runtime> {
 
 impl Host {
     /// Hears messages on standard input, one a line, and replies on standard output, until the
-    /// input ends and the last command is done.
+    /// input ends and the last command is done, or nobody can read its reply.
     ///
     /// # Errors
     /// If the system gives no threads, or standard output is closed.
@@ -139,9 +144,25 @@ impl Host {
                         say(&reply)?;
                     }
                 }
+                () = reader_gone(), if !is_open && !commands.is_empty() => {
+                    return Err(io::ErrorKind::BrokenPipe.into());
+                }
                 else => return Ok(()),
             }
         }
+    }
+}
+
+/// Waits until nobody can read standard output any more.
+async fn reader_gone() {
+    let mut is_gone = false;
+    while !is_gone {
+        sleep(READER_INTERVAL).await;
+        let output = io::stdout();
+        let mut looked_at = [PollFd::new(&output, PollFlags::empty())];
+        let looked = poll(&mut looked_at, Some(&Timespec::default()));
+        let gone = PollFlags::ERR | PollFlags::HUP;
+        is_gone = looked.is_ok() && looked_at[0].revents().intersects(gone);
     }
 }
 

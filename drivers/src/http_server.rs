@@ -138,9 +138,34 @@ pub(crate) async fn message(body: Incoming, bytes_max: usize) -> Result<Bytes, N
     }
 }
 
+/// The token that a value of the header `authorization` has, if it has one; the name of its scheme
+/// is written in letters of any size.
+///
+/// Source: RFC 9110, section 11.1; RFC 6750, section 2.1.
+pub(crate) fn bearer(value: &[u8]) -> Option<&[u8]> {
+    const SCHEME: &[u8] = b"bearer ";
+    let (scheme, token) = value.split_at_checked(SCHEME.len())?;
+    scheme.eq_ignore_ascii_case(SCHEME).then(|| token.trim_ascii())
+}
+
 /// Compares a token with the one that is wanted, without telling by its time where the difference
 /// is.
 pub(crate) fn is_same(wanted: &[u8], given: &[u8]) -> bool {
     let pairs = wanted.iter().zip(given);
     wanted.len() == given.len() && pairs.fold(0, |differences, (one, other)| differences | (one ^ other)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheme_of_a_token_is_written_in_letters_of_any_size() {
+        for value in ["Bearer s 4", "bearer s 4", "BEARER  s 4"] {
+            assert_eq!(bearer(value.as_bytes()), Some(&b"s 4"[..]), "{value}");
+        }
+        for value in ["", "Bearer", "Basic s", "Bearers s"] {
+            assert_eq!(bearer(value.as_bytes()), None, "{value}");
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! The timers of a world: one queue in the order of their deadlines.
 //!
-//! INVARIANT: a timer comes out after every timer that has an earlier deadline, however late
-//! somebody looks; it never waits longer than its own length, whatever the clock does.
+//! INVARIANT: of the timers that have run out, that with the earliest deadline comes first, however
+//! late somebody looks. Whatever the clock does, a timer never waits longer than its own length;
+//! one that starts after the clock was set back never comes before it.
 //! It wakes nobody: whoever waits for an input waits no longer than [`Timers::wait`] says.
 //! Read next: `world.rs`.
 
@@ -66,6 +67,8 @@ pub(crate) struct Timers {
 
 struct Kept {
     key: String,
+    /// When it started here. Timers that started at one moment have deadlines of one clock.
+    start: Instant,
     /// `None` if no count reaches so far.
     length_ends: Option<Instant>,
 }
@@ -83,7 +86,12 @@ impl Timers {
         let length = Duration::from_millis(delay_ms).saturating_add(CLOCK_STEP);
         let length_ends = now.steady.checked_add(length);
         self.by_length.extend(length_ends.map(|ends| (ends, at_ms, request)));
-        self.by_deadline.insert((at_ms, request), Kept { key, length_ends });
+        let kept = Kept {
+            key,
+            start: now.steady,
+            length_ends,
+        };
+        self.by_deadline.insert((at_ms, request), kept);
         self.deadlines.insert(request, at_ms);
     }
 
@@ -97,18 +105,38 @@ impl Timers {
         }
     }
 
-    /// Takes the timer with the earliest deadline, if that is not after a moment; returns its
-    /// request and its key.
+    /// Takes the timer with the earliest deadline of those that have run out by a moment; returns
+    /// its request and its key.
     pub(crate) fn take_overdue(&mut self, by: Moment) -> Option<(RequestId, String)> {
-        let (&(at_ms, request), _) = self.by_deadline.first_key_value()?;
-        // Where one has waited its whole length, the deadlines before its own have passed too.
-        let has_waited = self.by_length.first().is_some_and(|(ends, ..)| *ends <= by.steady);
-        if at_ms > by.clock_ms && !has_waited {
-            return None;
-        }
+        let (&first, _) = self.by_deadline.first_key_value()?;
+        let has_passed = first.0 <= by.clock_ms;
+        let (at_ms, request) = if has_passed {
+            first
+        } else {
+            self.first_waited(by.steady)?
+        };
         let key = std::mem::take(&mut self.by_deadline.get_mut(&(at_ms, request))?.key);
         self.stop(request);
         Some((request, key))
+    }
+
+    /// Finds the timer with the earliest deadline of those that have waited their whole lengths,
+    /// and of those whose deadlines passed before that of one which started at the same moment.
+    fn first_waited(&self, by: Instant) -> Option<(u64, RequestId)> {
+        let mut passed: BTreeMap<Instant, u64> = BTreeMap::new();
+        for (_, at_ms, request) in self.by_length.iter().take_while(|(ends, ..)| *ends <= by) {
+            let start = self.by_deadline.get(&(*at_ms, *request))?.start;
+            let latest = passed.entry(start).or_default();
+            *latest = (*latest).max(*at_ms);
+        }
+        if passed.is_empty() {
+            return None;
+        }
+        let has_passed = |at_ms: u64, kept: &Kept| passed.get(&kept.start).is_some_and(|latest| at_ms <= *latest);
+        let mut timers = self.by_deadline.iter();
+        timers
+            .find(|((at_ms, _), kept)| has_passed(*at_ms, kept))
+            .map(|(timer, _)| *timer)
     }
 
     /// Returns the earliest deadline, in milliseconds since 1970, if there is a timer.
@@ -196,6 +224,24 @@ mod tests {
             timers.start(timer, start);
         }
         assert_eq!(overdue(&mut timers, after(start, 5_001, 5_001)), [2, 1]);
+    }
+
+    #[test]
+    fn a_timer_that_starts_after_the_clock_was_set_back_waits_its_whole_length() {
+        let (mut timers, start) = started(&[3_000]);
+        let set_back = |steady_ms: u32| after(start, i64::from(steady_ms) - 3_600_000, steady_ms.into());
+        let now = set_back(1_000);
+        let timer = Timer {
+            request: RequestId(2),
+            key: String::new(),
+            at_ms: now.deadline_ms(20_000),
+            delay_ms: 20_000,
+        };
+        timers.start(timer, now);
+        assert!(overdue(&mut timers, set_back(3_000)).is_empty());
+        assert_eq!(overdue(&mut timers, set_back(3_001)), [1]);
+        assert!(overdue(&mut timers, set_back(20_999)).is_empty());
+        assert_eq!(overdue(&mut timers, set_back(21_001)), [2]);
     }
 
     #[test]

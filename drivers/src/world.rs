@@ -176,12 +176,6 @@ impl World {
         self.open.len() > self.scripts.count() || !self.orphans.is_empty() || self.guests.is_open
     }
 
-    /// Says whether the reader of standard output has closed it, as `| head` does; the run then
-    /// gets [`Input::Interrupt`] and should end quietly.
-    pub fn is_output_closed(&self) -> bool {
-        self.console().is_output_closed()
-    }
-
     fn console(&self) -> MutexGuard<'_, Console> {
         self.console.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -594,6 +588,7 @@ mod lazy_input;
 pub mod scripts;
 mod servers;
 mod settings;
+mod streams;
 mod incoming;
 
 #[cfg(test)]

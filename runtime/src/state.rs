@@ -28,7 +28,7 @@ use std::sync::Arc;
 use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
-use crate::capability::Capability;
+use crate::capability::{Authority, Capability};
 use crate::collections::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
 use crate::dataspace::{Dataspace, KnownMatches, Notice, ObserverRef};
 use crate::model::codec::{Codec, DecodeError, Fields};
@@ -174,11 +174,15 @@ impl Codec for RunState {
 }
 
 impl RunState {
-    /// Says whether there is a constraint or a token, which may judge paths.
+    /// Says whether there is a constraint, a token or a narrowed capability for a tool, which may
+    /// judge paths.
     pub(crate) fn judges_places(&self) -> bool {
-        [CONSTRAINTS, TOKENS]
-            .iter()
-            .any(|prefix| self.entries.under(prefix).next().is_some())
+        let mut prefixes = [CONSTRAINTS, TOKENS].iter();
+        prefixes.any(|prefix| self.entries.under(prefix).next().is_some())
+            || self.capabilities.iter().any(|(id, capability)| {
+                let authority = || self.way_through(*id).map(|(authority, _)| authority);
+                !capability.caveats.is_empty() && matches!(authority(), Ok(Authority::Tool { .. }))
+            })
     }
 
     /// Returns the unanswered requests, between turns.

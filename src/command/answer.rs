@@ -160,7 +160,10 @@ fn tell_handed_over(
 
 /// The number of the oldest open question that is durable: the one that the person has read, if the
 /// owner asks another one when the answer comes.
-fn oldest(store: &dyn Store, place: &Place) -> Result<Option<String>, CommandError> {
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(super) fn oldest(store: &dyn Store, place: &Place) -> Result<Option<String>, CommandError> {
     let run = owned_run::restore(store, place)?;
     let mut open = run.questions().into_iter();
     let question = open.find(|(request, _)| !is_approval(run.state(), *request));

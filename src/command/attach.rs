@@ -4,13 +4,15 @@
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
 
-use duet_journal::Store;
+use duet_journal::{Sequence, Store};
 
+use crate::command::answer::oldest;
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::following::Following;
-use crate::journal::Journal;
+use crate::journal::{Journal, Place};
 use crate::owned_run::serve::OwnerRequest;
+use crate::saying::{Way, say};
 use crate::standing::{Rest, RunStatus, Standings};
 use crate::terminal::Terminal;
 use crate::turn;
@@ -51,7 +53,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
         for text in typed.try_iter() {
             let owner_request = OwnerRequest::Answer {
-                named: None,
+                named: question_shown(&store, &place, following.position())?,
                 text,
                 fails: None,
             };
@@ -69,13 +71,30 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let RunStatus::Resting(rest) = standing else {
         return Ok(ExitCode::OK);
     };
-    terminal.message(format!("no process executes {}: {}", place.name(), rest.shown()));
+    let stands = format!("no process executes {}: {}", place.name(), rest.shown());
+    terminal.message(match rest {
+        Rest::Asking(_) => say![stands, "; ", Way::at("answer", place.name()).with("TEXT"), " answers"],
+        Rest::Ended(_) | Rest::Waiting | Rest::Listening | Rest::Left | Rest::Broken => stands.into(),
+    });
     Ok(match rest {
         Rest::Ended(code) => ExitCode::of_run(code),
-        Rest::Asking(_) | Rest::Waiting => ExitCode::WAITING,
+        Rest::Asking(_) | Rest::Waiting | Rest::Listening => ExitCode::WAITING,
         Rest::Left => ExitCode::INTERRUPTED,
         Rest::Broken => ExitCode::FAILED,
     })
+}
+
+/// The number of the oldest question that the person has seen: the owner may ask another one when
+/// the answer comes. `None` if none is open at the newest turn that was shown.
+fn question_shown(store: &dyn Store, place: &Place, next: u64) -> Result<Option<String>, CommandError> {
+    let shown = next.checked_sub(1).and_then(|number| Sequence::new(number).ok());
+    oldest(
+        store,
+        &Place {
+            turn: shown,
+            ..place.clone()
+        },
+    )
 }
 
 /// The lines of standard input as they are typed.

@@ -122,7 +122,7 @@ impl Report {
                 Way::at("waits", name),
                 " says for what",
             ],
-            Some(Rest::Waiting) => say![
+            Some(Rest::Waiting | Rest::Listening) => say![
                 format!("{still}, which waits for a signal; "),
                 Way::at("waits", name),
                 " says for which",

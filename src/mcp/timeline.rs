@@ -84,9 +84,9 @@ pub(crate) fn read(params: &Json) -> Result<Request, Refusal> {
 
 /// The contents of a resource.
 pub(crate) fn contents(done: &Done, params: &Json) -> Json {
-    if done.code != Some(0) {
-        return json!({ "refused": done.messages.trim() });
-    }
     let uri = params.get("uri").cloned().unwrap_or_default();
+    if done.code != Some(0) {
+        return json!({ "refused": done.messages.trim(), "uri": uri });
+    }
     json!({ "contents": [{ "uri": uri, "mimeType": KIND, "text": shortened(&taken(&done.output).1) }] })
 }

@@ -239,9 +239,17 @@ impl Drivers for Reporting {
         }
         let shown = effects
             .into_iter()
-            .filter(|effect| self.shows_failures || !matches!(effect.kind, EffectKind::Failure { .. }));
-        let effects = shown.map(|effect| self.laid_out(effect)).collect();
-        self.world.perform(effects);
+            .filter(|effect| self.shows_failures || !matches!(effect.kind, EffectKind::Failure { .. }))
+            .collect::<Vec<_>>();
+        let mut laid_out = Vec::new();
+        for effect in shown {
+            if matches!(effect.kind, EffectKind::Failure { .. }) {
+                self.world.perform(std::mem::take(&mut laid_out));
+                self.world.end_line();
+            }
+            laid_out.push(self.laid_out(effect));
+        }
+        self.world.perform(laid_out);
     }
 
     fn judge_places(&mut self, is_judged: bool) {

@@ -23,6 +23,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::facts::FactDifference;
 use super::number;
 use super::output::OutputDifference;
 use crate::render::SourceTexts;
@@ -46,6 +47,8 @@ pub(crate) struct Report {
     pub(super) comparison: Comparison,
     /// The lines that only one of both shows.
     pub(super) output: OutputDifference,
+    /// The facts that only one of both has at the end.
+    pub(super) facts: FactDifference,
     /// The exit code, if the changed code has ended the run.
     pub(super) ended: Option<u64>,
     /// The texts of both programs.
@@ -70,6 +73,8 @@ pub(crate) struct Form {
     /// The turns whose changed texts were not applied.
     patches_left: Vec<u64>,
     output: PlainOutput,
+    /// The facts that only one of both has at the end.
+    facts: PlainOutput,
 }
 
 /// A request as plain data.
@@ -134,9 +139,10 @@ struct PlainOutput {
 }
 
 impl Report {
-    /// Says whether the changed code asks and shows the same.
+    /// Says whether the changed code asks, shows and asserts the same.
     pub(crate) fn is_same(&self) -> bool {
-        self.comparison.is_same() && self.output == OutputDifference::default()
+        let is_alike = self.output == OutputDifference::default() && self.facts == FactDifference::default();
+        self.comparison.is_same() && is_alike
     }
 
     /// Says whether both programs have the same texts.
@@ -234,6 +240,10 @@ impl Report {
                 before: self.output.before.clone(),
                 now: self.output.now.clone(),
             },
+            facts: PlainOutput {
+                before: self.facts.before.clone(),
+                now: self.facts.now.clone(),
+            },
         })
     }
 
@@ -291,16 +301,19 @@ impl Report {
         );
         lines.extend(comparison.unheard.iter().map(|heard| self.unheard(heard)));
         lines.extend(self.unapplied());
-        // Missing lines may still come, unless both have come equally far.
-        let before = if comparison.fresh.is_empty() {
-            &*self.output.before
-        } else {
-            &[]
-        };
-        if !(before.is_empty() && self.output.now.is_empty()) {
-            lines.push("output".to_owned());
-            lines.extend(before.iter().map(|line| format!("  - {line}")));
-            lines.extend(self.output.now.iter().map(|line| format!("  + {line}")));
+        // Lines and facts that are missing may still come, unless both have come equally far.
+        let is_level = comparison.fresh.is_empty();
+        let apart = [
+            ("output", &self.output.before, &self.output.now),
+            ("facts", &self.facts.before, &self.facts.now),
+        ];
+        for (what, before, now) in apart {
+            let before = if is_level { &**before } else { &[] };
+            if !(before.is_empty() && now.is_empty()) {
+                lines.push(what.to_owned());
+                lines.extend(before.iter().map(|line| format!("  - {line}")));
+                lines.extend(now.iter().map(|line| format!("  + {line}")));
+            }
         }
         Text::lines(&lines.join("\n"))
     }

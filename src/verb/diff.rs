@@ -199,7 +199,7 @@ impl AllDifferences {
         if !self.texts.is_empty() {
             text.push_str("texts\n");
         }
-        for line in self.texts.iter().flat_map(TextApart::tell).chain(told) {
+        for line in texts::tell(&self.texts).into_iter().chain(told) {
             text.push_str(&line);
             text.push('\n');
         }
@@ -236,7 +236,6 @@ fn see(
     ledger: &Ledger,
 ) -> Result<Side, CommandError> {
     let facts = Shadow::at(&place.source(look.store), place.at())?.facts();
-    let is_shown = |fact: &IOValue| label_of(fact).as_deref() != Some("Observe");
     let facts: Vec<IOValue> = facts.into_iter().filter(is_shown).collect();
     let mut side = Side {
         compared: facts
@@ -329,9 +328,14 @@ fn facts_apart<'a>(left: &'a Side, right: &'a Side) -> Apart<&'a IOValue> {
     }
 }
 
+/// Says whether a fact is more than that somebody observes.
+pub(crate) fn is_shown(fact: &IOValue) -> bool {
+    label_of(fact).as_deref() != Some("Observe")
+}
+
 /// Leaves out of a question the names that differ on each branch; its second field has the text.
 /// Returns any other fact as it is.
-fn without_names(fact: &IOValue) -> IOValue {
+pub(crate) fn without_names(fact: &IOValue) -> IOValue {
     let is_question =
         fact.is_simple_record("user-input-request", Some(3)) || fact.is_simple_record("approval-request", Some(2));
     if is_question {

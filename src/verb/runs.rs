@@ -203,7 +203,7 @@ impl Listed {
             RunStatus::Resting(Rest::Ended(0)) => (Status::Finished, None, Some(0), None),
             RunStatus::Resting(Rest::Ended(code)) => (Status::Failed, None, Some(*code), None),
             RunStatus::Resting(Rest::Asking(questions)) => (Status::Waiting, None, None, Some(*questions)),
-            RunStatus::Resting(Rest::Waiting) => (Status::Waiting, None, None, Some(0)),
+            RunStatus::Resting(Rest::Waiting | Rest::Listening) => (Status::Waiting, None, None, Some(0)),
             RunStatus::Resting(Rest::Left) => (Status::Left, None, None, None),
             RunStatus::Resting(Rest::Broken) => (Status::Broken, None, None, None),
         };

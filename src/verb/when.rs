@@ -18,10 +18,10 @@ use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
 use crate::query::Query;
-use crate::saying::{Way, say};
+use crate::saying::{Way, quoted, say};
 use crate::turn;
 use crate::value_text::shown;
-use value::Values;
+use value::{Valued, Values};
 
 /// Finds the first turn after which a fact is there, or a turn in which an expression changes.
 ///
@@ -76,6 +76,8 @@ pub(crate) struct Expression {
     text: String,
     is_first: bool,
     found: Option<value::ValueChange>,
+    /// Its value at the last turn, if no change was found.
+    unchanged: Option<Valued>,
 }
 
 /// The report as JSON.
@@ -150,10 +152,12 @@ fn expression(
         text,
     };
     let found = if is_first { values.first()? } else { values.bisect()? };
+    let unchanged = if found.is_none() { values.newest()? } else { None };
     Ok(Report::Expression(Expression {
         text: text.to_owned(),
         is_first,
         found,
+        unchanged,
         place,
     }))
 }
@@ -191,19 +195,7 @@ impl Expression {
         let text = duet_drivers::text::line(&self.text);
         let name = self.place.name();
         let Some(change) = &self.found else {
-            let until = self.place.address(self.place.at());
-            let mut told = if self.is_first {
-                Told::data("").say(format!("{text} does not change up to {until}"))
-            } else {
-                Told::data("")
-                    .say(format!("{text} is the same at the first turn and at {until}"))
-                    .say(say![
-                        Way::at("when", &name).with(format!("'{text}' --first")),
-                        " looks at the turns between them",
-                    ])
-            };
-            told.code = ExitCode::FAILED;
-            return told;
+            return self.tell_unchanged(&text);
         };
         let (before, after) = (change.before.words(), change.after.words());
         let line = |words: &str| duet_drivers::text::line(words).into_owned();
@@ -214,6 +206,28 @@ impl Expression {
             line(&after)
         ))
         .say(say![Way::turn("show", &name, change.at), " shows the turn"])
+    }
+
+    /// Says that no change was found, and what the value is; one that fails may be misspelt.
+    fn tell_unchanged(&self, text: &str) -> Told {
+        let until = self.place.address(self.place.at());
+        let value = match &self.unchanged {
+            Some(value) => format!(": {}", duet_drivers::text::line(&value.words())),
+            None => String::new(),
+        };
+        let mut told = if self.is_first {
+            Told::data("").say(format!("{text} does not change up to {until}{value}"))
+        } else {
+            let name = self.place.name();
+            Told::data("")
+                .say(format!("{text} is the same at the first turn and at {until}{value}"))
+                .say(say![
+                    Way::at("when", &name).with(format!("{} --first", quoted(text))),
+                    " looks at the turns between them",
+                ])
+        };
+        told.code = ExitCode::FAILED;
+        told
     }
 }
 

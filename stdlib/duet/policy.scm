@@ -75,12 +75,16 @@
 ;;; Asserts an entry and lets the turn commit, because the policy of a turn is that of its
 ;;; beginning.
 (define (%enter label name fields)
-  (let ((handle (assert! (record label name (entry-text fields)))))
+  (let* ((name (if (symbol? name) (symbol->string name) name))
+         (handle (assert! (record label name (entry-text fields)))))
     (yield)
     handle))
 
+(define (%need-name procedure name)
+  (if (not (or (symbol? name) (string? name))) (%wrong-type procedure "a name" name)))
+
 (define (%need-entry procedure name fields)
-  (if (not (or (symbol? name) (string? name))) (%wrong-type procedure "a name" name))
+  (%need-name procedure name)
   (if (not (and (list? fields) (%object? fields)))
       (%wrong-type procedure "fields, an association list by names" fields)))
 
@@ -92,6 +96,7 @@
 ;;;> (the default), `ask` or `defer`; `:reason` is for people to read. It lasts until it is removed.
 ;;;> Fails with `policy-denied` without `policy/update`.
 (define (define-constraint name . options)
+  (%need-name 'define-constraint name)
   (let check ((rest options))
     (cond
       ((null? rest) #t)

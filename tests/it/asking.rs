@@ -119,6 +119,13 @@ fn a_turn_in_which_an_expression_changes_is_found() {
     // It is the same at both ends, so bisection finds nothing.
     assert_eq!((said.code, said.output.as_str()), (1, ""), "{said:?}");
     assert!(said.errors.contains("`duet when p '(list total)' --first`"), "{said:?}");
+    assert!(said.errors.contains(": (0)\n"), "{said:?}");
+    for (wrong, why) in [("(lits total)", "lits is not defined"), ("(list total", "never closed")] {
+        for first in ["", " --first"] {
+            let said = desk.duet(&format!("when p \"{wrong}\"{first}"));
+            assert!(said.code == 1 && said.errors.contains(why), "{said:?}");
+        }
+    }
     desk.check("when \"(list total)\" p --first", 0, "p@2 (list total): (0) → (5)\n");
     desk.check("when p@4 \"(list total)\"", 0, "p@2 (list total): (0) → (5)\n");
     let json = desk.duet("when p@4 \"(list total)\" --json").output;

@@ -63,6 +63,7 @@ mod language;
 mod library;
 mod loading;
 mod mcp;
+mod mcp_http;
 mod mcp_server;
 mod memory;
 mod migrating;

@@ -1,9 +1,9 @@
-//! `duet mcp`: Duet as a server of the Model Context Protocol, in both eras, over lines and HTTP.
+//! `duet mcp`: Duet as a server of the Model Context Protocol, in both eras, over lines.
 //!
 //! INVARIANT: the raw tests always run; the test with the Python client needs PyPI and says loudly
 //! when it is skipped.
 //! The tests of `tests/it/mcp.rs` cover Duet as a client.
-//! Read next: `mcp.rs`.
+//! Read next: `mcp_http.rs`.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -12,20 +12,27 @@
 )]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::mcp_http::Served;
 use crate::support::desk::Desk;
 
-const PROGRAM: &str = "(import (duet base) (duet dataspace))
+pub(crate) const PROGRAM: &str = "(import (duet base) (duet dataspace))
 (assert! (record 'job 1))
 (define name (await (user-input :prompt \"Who?\")))
 (display (string-append \"hello \" name))
 (newline)";
+
+/// The part of each message of the revision of 2026.
+pub(crate) fn modern_meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
 
 /// Says some messages to a server at once, and returns its replies by id.
 fn talk(desk: &Desk, options: &str, messages: &[Value]) -> Vec<Value> {
@@ -38,7 +45,7 @@ fn talk(desk: &Desk, options: &str, messages: &[Value]) -> Vec<Value> {
         .collect()
 }
 
-fn request(id: u64, method: &str, params: Value) -> Value {
+pub(crate) fn request(id: u64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
@@ -175,9 +182,25 @@ fn both_eras_are_understood() {
         json!({ "jsonrpc": "2.0", "id": 7, "result": {} }),
         json!({ "jsonrpc": "2.0", "id": 8, "method": 8 }),
         json!("no message"),
+        json!({ "id": 9, "method": "ping" }),
+        json!({ "jsonrpc": "1.0", "id": 10, "method": "ping" }),
+        request(11, "tools/list", json!({ "cursor": "next" })),
     ];
     let replies = talk(&desk, "", &messages);
-    let [discovered, tools, refused, shaken, older, unknown, nameless, wrong] = &replies[..] else {
+    let [
+        discovered,
+        tools,
+        refused,
+        shaken,
+        older,
+        unknown,
+        nameless,
+        wrong,
+        bare,
+        old,
+        cursor,
+    ] = &replies[..]
+    else {
         panic!("{replies:?}")
     };
     assert_eq!(discovered["result"]["supportedVersions"], json!(["2026-07-28"]));
@@ -195,6 +218,9 @@ fn both_eras_are_understood() {
     assert_eq!(nameless["error"]["code"], -32_600);
     assert_eq!(nameless["id"], 8);
     assert_eq!(wrong["error"]["code"], -32_600);
+    assert_eq!([&bare["id"], &bare["error"]["code"]], [9, -32_600]);
+    assert_eq!([&old["id"], &old["error"]["code"]], [10, -32_600]);
+    assert_eq!([&cursor["id"], &cursor["error"]["code"]], [11, -32_602]);
 }
 
 #[test]
@@ -211,6 +237,10 @@ fn timelines_are_resources() {
     }
     let missing = ask(3, "resources/read", json!({ "uri": "duet://turn/q@1" }));
     assert_eq!(missing["error"]["code"], -32_002, "{missing}");
+    let modern = json!({ "uri": "duet://turn/q@1", "_meta": modern_meta() });
+    let missing = ask(3, "resources/read", modern);
+    assert_eq!(missing["error"]["code"], -32_602, "{missing}");
+    assert_eq!(missing["error"]["data"]["uri"], "duet://turn/q@1");
     let templates = ask(4, "resources/templates/list", json!({}));
     assert_eq!(
         templates["result"]["resourceTemplates"][1]["uriTemplate"],
@@ -246,163 +276,6 @@ fn a_run_without_end_is_ended_by_its_time_limit_and_can_be_resumed() {
     let (text, is_error) = call(&desk, "run", json!({ "program": "p.scm", "timeout_ms": 1500 }));
     assert!(is_error && text.contains("was ended by its time limit"), "{text}");
     assert_eq!(desk.duet("log p").code, 0);
-}
-
-/// A server over HTTP, which ends with the test.
-struct Served(Child, String);
-
-impl Served {
-    fn start(desk: &Desk, options: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
-        command.args(["mcp", "--listen", "127.0.0.1:0"]).args(options);
-        Self::begin(desk, command)
-    }
-
-    /// Starts it by a script, for which `$0` is the command.
-    fn start_in_shell(desk: &Desk, script: &str) -> Self {
-        let mut command = Command::new("sh");
-        command.args(["-c", script, env!("CARGO_BIN_EXE_duet")]);
-        Self::begin(desk, command)
-    }
-
-    fn begin(desk: &Desk, mut command: Command) -> Self {
-        command.current_dir(desk.path("")).env("MCP_TOKEN", "open-sesame");
-        command.env("XDG_CONFIG_HOME", desk.path("config"));
-        let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stderr.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let address = line.trim().trim_end_matches('/').rsplit('/').next().unwrap().to_owned();
-        Self(child, address)
-    }
-
-    /// Sends a request with further headers; returns the status and the body.
-    fn post(&self, headers: &str, message: &Value) -> (u16, String) {
-        let body = message.to_string();
-        let mut stream = TcpStream::connect(&self.1).unwrap();
-        let head = format!(
-            "POST / HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-length: {}\r\n{headers}\r\n",
-            self.1,
-            body.len()
-        );
-        stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).unwrap();
-        let (head, body) = said.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
-
-#[test]
-fn http_serves_who_has_the_token_and_no_page_of_a_browser() {
-    let desk = Desk::new(&[("p.scm", PROGRAM)]);
-    let served = Served::start(&desk, &["--token", "MCP_TOKEN"]);
-    let run = request(
-        1,
-        "tools/call",
-        json!({ "name": "run", "arguments": { "program": "p.scm" } }),
-    );
-    assert_eq!(served.post("", &run).0, 401);
-    assert_eq!(served.post("authorization: Bearer open-sesamf\r\n", &run).0, 401);
-    let token = "authorization: Bearer open-sesame\r\n";
-    let elsewhere = format!("{token}origin: https://evil.example\r\n");
-    assert_eq!(served.post(&elsewhere, &run).0, 403);
-    let other = format!("{token}mcp-method: tools/list\r\n");
-    assert_eq!(served.post(&other, &run).0, 400);
-    let (status, body) = served.post(token, &run);
-    let reply: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!(status, 200);
-    assert!(
-        reply["result"]["content"][0]["text"].as_str().unwrap().contains("Who?"),
-        "{reply}"
-    );
-    let said = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    assert_eq!(served.post(token, &said).0, 202);
-}
-
-#[test]
-fn http_answers_a_request_whose_headers_say_what_it_says() {
-    let desk = Desk::new(&[]);
-    let served = Served::start(&desk, &[]);
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    let ask = |headers: &[&str], method: &str, name: Option<&str>| {
-        let mut params = json!({ "_meta": meta });
-        if let Some(name) = name {
-            params["name"] = name.into();
-            params["arguments"] = json!({});
-        }
-        let headers: String = headers.iter().map(|header| format!("mcp-{header}\r\n")).collect();
-        let (status, body) = served.post(&headers, &request(7, method, params));
-        let reply: Value = serde_json::from_str(&body).unwrap();
-        assert_eq!(reply["id"], 7, "{reply}");
-        (status, reply["error"]["code"].as_i64().unwrap_or(0))
-    };
-    let (revision, call) = ("protocol-version: 2026-07-28", "method: tools/call");
-    assert_eq!(
-        ask(&[revision, call, "name: runs"], "tools/call", Some("runs")),
-        (200, 0)
-    );
-    assert_eq!(
-        ask(&[revision, call, "name: zz"], "tools/call", Some("runs")),
-        (400, -32_020)
-    );
-    assert_eq!(ask(&[], "tools/call", Some("runs")), (400, -32_020));
-    for unknown in ["no/such", "initialize", "ping", "logging/setLevel", "prompts/list"] {
-        let method = format!("method: {unknown}");
-        assert_eq!(ask(&[revision, &method], unknown, None), (404, -32_601), "{unknown}");
-    }
-    // An older client.
-    let list = request(1, "tools/list", json!({}));
-    assert_eq!(served.post("mcp-protocol-version: 2025-11-25\r\n", &list).0, 200);
-    assert_eq!(served.post("mcp-protocol-version: 1900-01-01\r\n", &list).0, 400);
-    assert_eq!(served.post("", &request(1, "no/such", json!({}))).0, 200);
-}
-
-#[test]
-fn http_without_a_token_serves_programs_and_no_page_of_a_browser() {
-    let desk = Desk::new(&[]);
-    let served = Served::start(&desk, &[]);
-    let list = request(1, "tools/list", json!({}));
-    assert_eq!(served.post("", &list).0, 200);
-    for page in [
-        "origin: https://evil.example\r\n",
-        "origin: http://localhost:3000\r\n",
-        "origin: null\r\ncontent-type: text/plain\r\n",
-        "sec-fetch-site: same-origin\r\n",
-    ] {
-        let (status, said) = served.post(page, &list);
-        assert_eq!(status, 403, "{page}: {said}");
-    }
-}
-
-#[test]
-fn clients_that_take_all_open_files_do_not_end_the_server() {
-    let desk = Desk::new(&[]);
-    let served = Served::start_in_shell(&desk, "ulimit -n 40; exec \"$0\" mcp --listen 127.0.0.1:0");
-    let silent: Vec<_> = (0..60).map(|_| TcpStream::connect(&served.1).unwrap()).collect();
-    std::thread::sleep(Duration::from_millis(500));
-    drop(silent);
-    let list = request(1, "tools/list", json!({}));
-    assert_eq!(served.post("", &list).0, 200);
-}
-
-#[test]
-fn an_address_of_the_net_needs_a_token() {
-    let desk = Desk::new(&[]);
-    let said = desk.duet("mcp --listen 0.0.0.0:0");
-    assert_eq!(said.code, 2);
-    assert!(said.errors.contains("clients need a token"), "{said:?}");
 }
 
 #[test]
@@ -514,52 +387,6 @@ fn a_client_runs_only_the_folders_that_were_allowed() {
     assert_eq!(replies[0]["result"]["isError"], json!(false), "{replies:?}");
 }
 
-/// The metadata of a message of the newest revision.
-fn modern_meta() -> Value {
-    json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-    })
-}
-
-#[test]
-fn headers_that_repeat_a_message_have_to_agree_with_it() {
-    let desk = Desk::new(&[]);
-    let served = Served::start(&desk, &[]);
-    let check = |headers: &str, message: &Value, status: u16, code: i64| {
-        let (said, body) = served.post(headers, message);
-        let reply: Value = serde_json::from_str(&body).unwrap();
-        let found = reply["error"]["code"].as_i64().unwrap_or(0);
-        assert_eq!((said, found), (status, code), "{headers}: {body}");
-        assert_eq!(reply["id"], message["id"], "{headers}: {body}");
-    };
-    let call = request(
-        7,
-        "tools/call",
-        json!({ "name": "runs", "arguments": {}, "_meta": modern_meta() }),
-    );
-    let version = "mcp-protocol-version: 2026-07-28\r\n";
-    let method = format!("{version}mcp-method: tools/call\r\n");
-    check(&format!("{method}mcp-name:  runs \r\n"), &call, 200, 0);
-    check(&format!("{method}mcp-name: =?base64?cnVucw==?=\r\n"), &call, 200, 0);
-    check(&format!("{method}mcp-name: zz\r\n"), &call, 400, -32_020);
-    check(&method, &call, 400, -32_020);
-    check(&format!("{version}mcp-name: runs\r\n"), &call, 400, -32_020);
-    check("mcp-method: tools/call\r\nmcp-name: runs\r\n", &call, 400, -32_020);
-    let discover = |params: Value| request(8, "server/discover", params);
-    let asked = format!("{version}mcp-method: server/discover\r\n");
-    check(&asked, &discover(json!({})), 400, -32_602);
-    let short = json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } });
-    check(&asked, &discover(short), 400, -32_602);
-    for method in ["initialize", "ping", "logging/setLevel", "prompts/list", "no/such"] {
-        let message = request(9, method, json!({ "_meta": modern_meta() }));
-        check(&format!("{version}mcp-method: {method}\r\n"), &message, 404, -32_601);
-    }
-    let ping = request(10, "ping", json!({}));
-    check("mcp-protocol-version: 2025-11-25\r\n", &ping, 200, 0);
-    check("mcp-protocol-version: 1900-01-01\r\n", &ping, 400, -32_022);
-}
-
 #[test]
 fn a_message_that_is_no_json_is_answered_by_its_id() {
     let desk = Desk::new(&[]);
@@ -589,11 +416,20 @@ fn texts_of_a_client_are_in_no_command_line_and_may_be_long() {
 }
 
 #[test]
-fn idle_strangers_lock_nobody_out() {
-    let desk = Desk::new(&[]);
-    let served = Served::start(&desk, &["--token", "MCP_TOKEN"]);
-    let idle: Vec<_> = (0..300).map(|_| TcpStream::connect(&served.1).unwrap()).collect();
-    let list = request(1, "tools/list", json!({}));
-    assert_eq!(served.post("authorization: Bearer open-sesame\r\n", &list).0, 200);
-    drop(idle);
+fn a_client_that_is_gone_takes_its_commands_along() {
+    let desk = Desk::new(&[("p.scm", "(import (duet base) (duet dataspace))\n(sleep 3600000)")]);
+    let mut server = Command::new(env!("CARGO_BIN_EXE_duet"))
+        .arg("mcp")
+        .current_dir(desk.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+    let run = json!({ "name": "run", "arguments": { "program": "p.scm", "timeout_ms": 3_600_000 } });
+    writeln!(input, "{}", request(1, "tools/call", run)).unwrap();
+    while !desk.duet("runs").output.contains("running") {}
+    drop((input, output));
+    server.wait().unwrap();
+    while desk.duet("runs").output.contains("running") {}
 }

@@ -447,6 +447,15 @@ fn a_run_in_the_background_is_shown_answered_and_stopped() {
 }
 
 #[test]
+fn attaching_to_a_run_that_waits_for_a_person_says_how_to_answer() {
+    let program = "(import (duet base) (duet dataspace))\n(await (user-input :prompt \"Who?\"))";
+    let desk = Desk::new(&[("p.scm", program)]);
+    desk.check("run p.scm", 4, "");
+    let said = desk.check("attach p", 4, "");
+    assert!(said.errors.contains("`duet answer p TEXT` answers"), "{}", said.errors);
+}
+
+#[test]
 fn a_journal_far_down_has_a_door_too() {
     let folder = format!("{0}/{0}/{0}", "a-folder-with-a-rather-long-name-indeed");
     let desk = Desk::new(&[("asker.scm", ASKER), (&format!("{folder}/x"), "")]);

@@ -590,3 +590,11 @@ fn the_list_of_runs_shows_the_branch_that_goes_on() {
     let json = desk.report("runs");
     assert_eq!((&json[1]["run"], &json[1]["branch"]), (&"p".into(), &"main-new".into()));
 }
+
+#[test]
+fn code_that_only_asserts_something_else_is_not_identical() {
+    let desk = steps();
+    write(&desk, "new.scm", &format!("(assert! (record 'price 4))\n{STEPS}"));
+    let said = desk.duet("replay steps --with new.scm");
+    assert!(said.output.contains("facts\n  + <price 4>"), "{said:?}");
+}

@@ -154,6 +154,8 @@ fn check_workers(desk: &Desk) {
     assert_eq!(desk.duet("run p --name shop --queue").code, 0);
     let mut first = Receiver::start(desk);
     first.worker.until("shop waits for an input");
+    let runs = desk.duet("runs").output;
+    assert!(runs.contains("waiting for a webhook: hook"), "{runs}");
     let second = Receiver::start(desk);
     check_answer(&first.answer("/shop/hook", TOKEN, "a"), "201", "a 1");
     let answer = second.answer("/shop/hook/path?query", TOKEN, "b");

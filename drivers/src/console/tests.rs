@@ -156,3 +156,20 @@ fn progress_without_a_terminal_is_silent() {
     console.progress("reading", 1, 4);
     assert_eq!(tape.written(), [(Stream::Output, "so far".to_owned())]);
 }
+
+#[test]
+fn what_duet_says_at_a_terminal_begins_a_line() {
+    for (is_shared, expected) in [(true, "3\nlog: a\n4\n"), (false, "3log: a\n4")] {
+        let tape = Tape::default();
+        let mut console = Console {
+            is_shared,
+            ..tape.console(None, None)
+        };
+        console.write(Stream::Output, b"3");
+        console.line("log: a");
+        console.write(Stream::Output, b"4");
+        console.finish();
+        let written: String = tape.written().into_iter().map(|(_, text)| text).collect();
+        assert_eq!(written, expected);
+    }
+}

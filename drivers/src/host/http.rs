@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use hyper::header::{ALLOW, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use serde_json::Value as Json;
@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 
 use super::command::perform;
 use super::{Host, MESSAGE_BYTES_MAX, Work, runtime};
-use crate::http_server::{Client, NoMessage, Responder, is_same, message, receive};
+use crate::http_server::{Client, NoMessage, Responder, bearer, is_same, message, receive};
 use crate::page::may_be_of_a_page;
 
 /// The maximum number of commands at the same time.
@@ -33,8 +33,8 @@ const COMMANDS_MAX: usize = 32;
 #[derive(Clone)]
 struct HttpHost {
     host: Host,
-    /// The text that the header `Authorization` must have.
-    authorization: Option<Arc<str>>,
+    /// The token that a client must have.
+    token: Option<Arc<str>>,
     room: Arc<Semaphore>,
 }
 
@@ -52,7 +52,7 @@ impl Host {
     ) -> io::Result<()> {
         let http_host = HttpHost {
             host: self,
-            authorization: token.map(|token| format!("Bearer {token}").into()),
+            token: token.map(Arc::from),
             room: Arc::new(Semaphore::new(COMMANDS_MAX)),
         };
         runtime()?.block_on(receive(address, |address| {
@@ -66,12 +66,24 @@ impl Responder for HttpHost {
     type Body = Full<Bytes>;
 
     async fn answer(&self, client: &Client, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let mut response = self.respond(client, request).await;
+        if self.token.is_none() {
+            // The next message has to prove itself, too; a connection that waits has no place.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
+        }
+        response
+    }
+}
+
+impl HttpHost {
+    async fn respond(&self, client: &Client, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, body) = request.into_parts();
         if let Some(refusal) = self.refusal(&head) {
             return refusal;
         }
-        if !client.admit() {
-            return plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected");
+        if self.token.is_some() && !client.admit() {
+            return busy();
         }
         if head.method != Method::POST {
             let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "send messages by POST");
@@ -82,6 +94,10 @@ impl Responder for HttpHost {
             Ok(body) => body,
             Err(NoMessage { status, why }) => return plain(status, why),
         };
+        // Without a token a client has proved nothing until its message is whole.
+        if !client.admit() {
+            return busy();
+        }
         let asked = self.host.protocol.hear_http(&|name| header(&head.headers, name), &body);
         match asked.work {
             // A client that wants no reply any more closes its connection, which ends the command.
@@ -96,21 +112,23 @@ impl Responder for HttpHost {
             }
         }
     }
-}
 
-impl HttpHost {
     /// The refusal of a request, if it has no right to an answer.
     fn refusal(&self, head: &Parts) -> Option<Response<Full<Bytes>>> {
-        if self.authorization.is_none() && may_be_of_a_page(&head.headers, &head.uri) {
+        if self.token.is_none() && may_be_of_a_page(&head.headers, &head.uri) {
             let words = "without a token only programs of this machine are answered, and no pages of a browser";
             return Some(plain(StatusCode::FORBIDDEN, words));
         }
         if head.headers.get(ORIGIN).is_some_and(|origin| !is_local(origin)) {
             return Some(plain(StatusCode::FORBIDDEN, "pages of other origins are refused"));
         }
-        let given = head.headers.get(AUTHORIZATION).map_or(&b""[..], HeaderValue::as_bytes);
-        let wanted = self.authorization.as_ref()?.as_bytes();
-        (!is_same(wanted, given)).then(|| {
+        let given = head
+            .headers
+            .get(AUTHORIZATION)
+            .map(HeaderValue::as_bytes)
+            .and_then(bearer);
+        let wanted = self.token.as_ref()?.as_bytes();
+        (!is_same(wanted, given.unwrap_or_default())).then(|| {
             let mut refusal = plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
             let scheme = HeaderValue::from_static("Bearer");
             refusal.headers_mut().insert(WWW_AUTHENTICATE, scheme);
@@ -130,6 +148,10 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     let values = headers.get_all(name).iter();
     let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
     (!values.is_empty()).then(|| values.join(", "))
+}
+
+fn busy() -> Response<Full<Bytes>> {
+    plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected")
 }
 
 fn json(status: StatusCode, value: &Json) -> Response<Full<Bytes>> {

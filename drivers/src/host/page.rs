@@ -29,7 +29,7 @@ use tokio::time::{Instant, sleep};
 
 use super::command::{Done, Limits, done};
 use super::{Job, MESSAGE_BYTES_MAX, runtime};
-use crate::http_server::{Client, NoMessage, Responder, is_same, message, receive};
+use crate::http_server::{Client, NoMessage, Responder, bearer, is_same, message, receive};
 use crate::page::{is_addressed_here, is_of_own_page};
 
 /// The beginning of the paths that belong to the server; no run has such a name.
@@ -236,8 +236,12 @@ impl PageResponder {
     }
 
     fn is_admitted(&self, head: &Parts) -> bool {
-        let given = head.headers.get(AUTHORIZATION).map_or(&b""[..], HeaderValue::as_bytes);
-        is_same(format!("Bearer {}", self.host.token).as_bytes(), given)
+        let given = head
+            .headers
+            .get(AUTHORIZATION)
+            .map(HeaderValue::as_bytes)
+            .and_then(bearer);
+        given.is_some_and(|given| is_same(self.host.token.as_bytes(), given))
     }
 
     async fn ask(&self, message: Bytes) -> Response<Answer> {

@@ -339,6 +339,16 @@ impl Rerun {
         answers.next().is_some_and(Result::is_ok)
     }
 
+    /// Returns the facts of the new run, with keys in the place of its own ids.
+    pub fn facts(&self) -> Vec<IOValue> {
+        let facts = self.run.state().dataspace.facts().into_iter();
+        let canonical = |fact| match &self.run.ledger {
+            Some(ledger) => ledger.canonical(&fact),
+            None => fact,
+        };
+        facts.map(|(fact, _)| canonical(fact)).collect()
+    }
+
     /// Ends the rerun: compares both runs, and returns the new one.
     pub fn end(self) -> (Comparison, Prepared) {
         let fresh = std::iter::zip(self.asked(), &self.met).filter(|(_, met)| met.is_none());

@@ -12,6 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
+use preserves::IOValue;
 use serde_json::{Value, json};
 
 use super::authority::{self, NAMESPACES};
@@ -412,6 +413,15 @@ impl Tool {
     fn normalise(&self, arguments: &mut Value) -> Vec<String> {
         let schema = self.arguments.as_ref();
         schema.map_or_else(Vec::new, |schema| schema.read().places.normalise(arguments))
+    }
+
+    /// Returns a payload with its paths and addresses in the form in which the tool uses them;
+    /// `None` if that of one cannot be known.
+    pub(crate) fn as_used(&self, payload: &IOValue) -> Option<IOValue> {
+        match &self.arguments {
+            Some(schema) => schema.read().places.normal_payload(payload),
+            None => Some(payload.clone()),
+        }
     }
 
     fn fault(&self, arguments: &Value, is_approved: bool) -> Ruling {

@@ -9,6 +9,7 @@
 //!
 //! Source: RFC 3986, section 6.2, "Comparison Ladder".
 
+use preserves::{IOValue, Map as Entries, Value as Preserved, ValueImpl};
 use serde_json::{Map, Value};
 
 /// How deeply arguments are searched for places.
@@ -127,6 +128,48 @@ impl Places {
             }
         }
     }
+}
+
+impl Places {
+    /// Returns a payload with its places in their normal forms; `None` if one of them has none that
+    /// is known.
+    pub(super) fn normal_payload(&self, payload: &IOValue) -> Option<IOValue> {
+        if let (Some(place), Some(text)) = (self.place, text_in(payload)) {
+            return place.normal(&text).map(|normal| IOValue::from(Preserved::new(normal)));
+        }
+        if payload.is_dictionary() {
+            return self.normal_entries(payload);
+        }
+        match &self.items {
+            Some(places) if payload.is_sequence() => {
+                let items = payload.iter().map(|item| places.normal_payload(&item.into()));
+                Some(IOValue::new(items.collect::<Option<Vec<_>>>()?))
+            }
+            _ => Some(payload.clone()),
+        }
+    }
+
+    fn normal_entries(&self, payload: &IOValue) -> Option<IOValue> {
+        if self.members.is_empty() {
+            return Some(payload.clone());
+        }
+        let mut entries = Entries::new();
+        for (key, value) in payload.entries() {
+            let name = key.as_symbol().or_else(|| key.as_string()).unwrap_or_default();
+            let places = self.members.iter().find(|(member, _)| *member == *name);
+            let value = IOValue::from(value.clone());
+            let value = places.map_or(Some(value.clone()), |(_, places)| places.normal_payload(&value))?;
+            entries.insert(key.clone(), value);
+        }
+        Some(IOValue::new(entries))
+    }
+}
+
+/// Returns a text in a payload, also one that is a symbol or bytes.
+fn text_in(payload: &IOValue) -> Option<String> {
+    let text = payload.as_string().or_else(|| payload.as_symbol());
+    text.map(|text| text.into_owned())
+        .or_else(|| String::from_utf8(payload.as_bytestring()?.to_vec()).ok())
 }
 
 /// Returns a text, also one that is written as bytes.

@@ -4,6 +4,8 @@
 //! It does not judge actions; `../gate.rs` does.
 //! Read next: `draft.rs`.
 
+use preserves::IOValue;
+
 use crate::capability::{Authority, Capability, Caveat};
 use crate::model::identity::{ActorId, CapabilityId};
 use crate::state::RunState;
@@ -68,5 +70,25 @@ impl RunState {
         let authority = chain.last().map(|link| link.from.clone());
         let caveats = chain.iter().flat_map(|link| link.caveats.iter().rev().cloned());
         Ok((authority.ok_or(Refusal::Revoked(capability))?, caveats.collect()))
+    }
+
+    /// Returns a value in the form in which the caveats of a capability judge it: the payload of a
+    /// call with its paths and addresses as the tool uses them. `None` if that of one is not known.
+    ///
+    /// # Errors
+    /// [`Refusal::Revoked`].
+    pub(crate) fn as_judged(&self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
+        let (authority, caveats) = self.way_through(capability)?;
+        let tool = match &authority {
+            Authority::Tool { name } if !caveats.is_empty() => self.before().tools().find(name),
+            Authority::Tool { .. }
+            | Authority::Dataspace {}
+            | Authority::Facet { .. }
+            | Authority::Capability { .. } => None,
+        };
+        Ok(match tool {
+            Some(tool) => tool.as_used(&value),
+            None => Some(value),
+        })
     }
 }

@@ -23,6 +23,9 @@ use crate::owned_run::record_at;
 /// The lines around a difference that are shown.
 const AROUND: usize = 2;
 
+/// The beginning of the names of texts of the standard library.
+const BUILT_IN: &str = "<stdlib>/";
+
 /// A text that differs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct TextApart {
@@ -116,9 +119,37 @@ impl Executed {
     }
 }
 
+/// The differences in words. Of the standard library, which a person did not write, they say only
+/// how many texts differ: two runs may import quite different parts of it.
+pub(super) fn tell(texts: &[TextApart]) -> Vec<String> {
+    let (built_in, own): (Vec<&TextApart>, Vec<&TextApart>) = texts.iter().partition(|text| text.is_built_in());
+    let mut lines: Vec<String> = own.into_iter().flat_map(TextApart::tell).collect();
+    let count = |left: bool, right: bool| {
+        let of_kind = |text: &&&TextApart| (text.left.is_some(), text.right.is_some()) == (left, right);
+        built_in.iter().filter(of_kind).count()
+    };
+    let sorts = [
+        (count(true, true), "that differ"),
+        (count(true, false), "only on the left"),
+        (count(false, true), "only on the right"),
+    ];
+    let told = sorts.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(count, sort)| format!("{count} {sort}")).collect();
+    if !told.is_empty() {
+        lines.push(format!("  texts of the standard library: {}", told.join(", ")));
+    }
+    lines
+}
+
 impl TextApart {
+    /// Says whether it is a text of the standard library on each side that has it.
+    fn is_built_in(&self) -> bool {
+        let mut names = self.left.iter().chain(&self.right);
+        names.all(|name| name.starts_with(BUILT_IN))
+    }
+
     /// The difference in words: the name, then the lines.
-    pub(super) fn tell(&self) -> Vec<String> {
+    fn tell(&self) -> Vec<String> {
         let name = match (&self.left, &self.right) {
             (Some(left), Some(right)) if left != right => format!("{left}, {right}"),
             (Some(name), _) | (None, Some(name)) => name.clone(),
@@ -140,5 +171,31 @@ impl TextApart {
         ];
         let lines = self.lines.iter().cloned();
         self.definitions.tell().into_iter().chain(heads).chain(lines).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_standard_library_only_numbers_are_told() {
+        let text = |left: Option<&str>, right: Option<&str>| TextApart {
+            left: left.map(str::to_owned),
+            right: right.map(str::to_owned),
+            lines: vec!["-a".to_owned(), "+b".to_owned()],
+            definitions: Definitions::apart("", ""),
+        };
+        let texts = [
+            text(Some("p.scm"), Some("q.scm")),
+            text(None, Some("<stdlib>/duet/base.sld")),
+            text(None, Some("<stdlib>/scheme/char.sld")),
+            text(Some("<stdlib>/srfi/1.sld"), Some("<stdlib>/srfi/1.sld")),
+            text(Some("own.sld"), None),
+        ];
+        let built_in = "  texts of the standard library: 1 that differ, 2 only on the right";
+        let lines = ["    -a", "    +b"];
+        let own = [&["  p.scm, q.scm"][..], &lines, &["  own.sld"], &lines].concat();
+        assert_eq!(tell(&texts), [own, vec![built_in]].concat());
     }
 }

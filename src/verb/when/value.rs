@@ -113,6 +113,15 @@ impl Values<'_> {
         Ok(None)
     }
 
+    /// The value at the last turn; `None` if the run was over at each.
+    ///
+    /// # Errors
+    /// As [`bisect`](Self::bisect).
+    pub(super) fn newest(&self) -> Result<Option<Valued>, CommandError> {
+        let last = self.last()?;
+        if last == 0 { Ok(None) } else { self.at(last).map(Some) }
+    }
+
     /// The last turn at which the run was not over.
     fn last(&self) -> Result<u64, CommandError> {
         let mut last = self.place.at().number();

@@ -33,6 +33,60 @@ fn constraints_judge_paths_as_they_are_used() {
     );
 }
 
+/// Caveats judge what a tool does, as constraints do.
+#[test]
+fn caveats_judge_paths_as_they_are_used() {
+    let program = "(import (duet capability))
+        (define (through cap path)
+          (guard (e (#t (condition-kind e)))
+            (dictionary-ref (call-tool 'reader cap (dictionary 'path path)) 'content)))
+        (show (through (tool-capability \"workspace/read\") \"link\"))
+        (define no (attenuate (tool-capability \"workspace/read\") (reject (dict 'path (lit \"secret.txt\")))))
+        (define only
+          (attenuate (tool-capability \"workspace/read\") (rewrite (bind (dict 'path (lit \"docs/a.txt\"))) (ref 0))))
+        (for-each (lambda (path) (show (list path (through no path) (through only path))))
+          (list \"secret.txt\" \"./secret.txt\" \"docs/../secret.txt\" (string->utf8 \"secret.txt\") 'secret.txt
+            \"/x/secret.txt\" \"../secret.txt\" \"link\" \"here/secret.txt\" \"docs/./a.txt\"))";
+    let desk = Desk::new(&format!("{IMPORTS}{program}"));
+    let at = |name: &str| desk.0.path().join(name);
+    fs::create_dir(at("docs")).unwrap();
+    fs::write(at("docs/a.txt"), "a").unwrap();
+    fs::write(at("secret.txt"), "top").unwrap();
+    std::os::unix::fs::symlink("secret.txt", at("link")).unwrap();
+    std::os::unix::fs::symlink(".", at("here")).unwrap();
+    let no = "capability-denied";
+    let expected = [
+        ("\"secret.txt\"", no, no),
+        ("\"./secret.txt\"", no, no),
+        ("\"docs/../secret.txt\"", no, no),
+        ("#u8(115 101 99 114 101 116 46 116 120 116)", no, no),
+        ("secret.txt", no, no),
+        ("\"/x/secret.txt\"", no, no),
+        ("\"../secret.txt\"", no, no),
+        ("\"link\"", "denied", no),
+        ("\"here/secret.txt\"", "denied", no),
+        ("\"docs/./a.txt\"", "\"a\"", "\"a\""),
+    ];
+    let lines = expected.map(|(path, by_no, by_only)| format!("({path} {by_no} {by_only})\n"));
+    desk.check(
+        &["run", "p.scm", "--workspace", "."],
+        0,
+        &format!("\"top\"\n{}", lines.concat()),
+    );
+}
+
+/// An entry whose name stays a symbol would be a fact like any other, and nothing would judge it.
+#[test]
+fn the_name_of_an_entry_may_be_a_symbol() {
+    let program = "(show (told (lambda () (record-fact! 'claim '((kind . \"fact\") (value . 1))))))
+        (define-constraint 'no :tool 'workspace/read)
+        (show (try \"a.txt\"))
+        (show (guard (e (#t (condition-kind e))) (define-constraint 5 :tool 'workspace/read)))";
+    let desk = Desk::new(&format!("{IMPORTS}{TRY}{program}"));
+    let expected = "(policy-denied block evidence #f)\nconstraint_deny\nwrong-type\n";
+    desk.check(&["run", "p.scm", "--workspace", "."], 0, expected);
+}
+
 const NO_SECRETS: &str = r#"{"constraint.no": {"v": 1, "effect": "deny", "subject": {"tool_id": "workspace/read"},
     "when": {"op": "in", "args": ["args.path", ["secret.txt"]]}}}"#;
 

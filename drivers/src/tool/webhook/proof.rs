@@ -9,6 +9,7 @@ use duet_runtime::driver::ToolFailure;
 use hyper::HeaderMap;
 use ring::{digest, hmac};
 
+use crate::http_server::bearer;
 use crate::tool::failure::Kind;
 use crate::tool::secret::stand_in;
 
@@ -56,10 +57,10 @@ impl Proof {
     pub(super) fn is_given(&self, headers: &HeaderMap, body: &[u8]) -> bool {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let has_token = self.token.as_ref().is_none_or(|token| {
-            let bearer = header("authorization").and_then(|value| value.strip_prefix("Bearer "));
-            let given = bearer.or_else(|| TOKENS.iter().find_map(|name| header(name)));
+            let of_scheme = header("authorization").and_then(|value| bearer(value.as_bytes()));
+            let given = of_scheme.or_else(|| TOKENS.iter().find_map(|name| header(name)).map(str::as_bytes));
             // Digests are compared, so that equal first letters tell nothing.
-            given.is_some_and(|given| digest::digest(&digest::SHA256, given.as_bytes()).as_ref() == token.as_ref())
+            given.is_some_and(|given| digest::digest(&digest::SHA256, given).as_ref() == token.as_ref())
         });
         has_token
             && self.key.as_ref().is_none_or(|key| {

@@ -138,6 +138,7 @@ fn a_request_that_the_program_does_not_get_is_answered_all_the_same() {
     );
     for header in [
         "authorization: Bearer s",
+        "authorization: bearer s",
         "X-Gitlab-Token: s",
         "X-Telegram-Bot-Api-Secret-Token: s",
     ] {

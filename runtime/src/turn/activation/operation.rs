@@ -479,6 +479,9 @@ impl Activation {
     /// [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
     pub fn pass(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
         let authority = self.authority(capability)?;
+        let Some(value) = self.draft.state.as_judged(capability, value)? else {
+            return Ok(None);
+        };
         match self.filter(capability, value)? {
             Some(value) if self.is_within(capability, &authority, &value)? => Ok(Some(value)),
             Some(_) | None => Ok(None),
