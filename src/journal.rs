@@ -229,8 +229,8 @@ impl Journal {
         matches!(self.site, Site::Server(_))
     }
 
-    /// Returns the time by the clock that all processes share which use the journal, in milliseconds
-    /// since 1970: a server's, or this host's.
+    /// Returns the time by the clock that all processes share which use the journal, in
+    /// milliseconds since 1970: a server's, or this host's.
     pub(crate) fn now_ms(&self) -> u64 {
         match &self.site {
             Site::Server(server) => server
