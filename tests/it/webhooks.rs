@@ -149,13 +149,18 @@ fn check_answer(answer: &str, status: &str, end: &str) {
     assert!(is_it, "expected {status} {end}: {answer}");
 }
 
+#[track_caller]
+fn check_sleeping(desk: &Desk) {
+    let runs = desk.duet("runs").output;
+    assert!(runs.contains("waiting for a webhook: hook"), "{runs}");
+}
+
 /// Two workers take requests in for a run that sleeps, that one of them executes, and that is over.
 fn check_workers(desk: &Desk) {
     assert_eq!(desk.duet("run p --name shop --queue").code, 0);
     let mut first = Receiver::start(desk);
     first.worker.until("shop waits for an input");
-    let runs = desk.duet("runs").output;
-    assert!(runs.contains("waiting for a webhook: hook"), "{runs}");
+    check_sleeping(desk);
     let second = Receiver::start(desk);
     check_answer(&first.answer("/shop/hook", TOKEN, "a"), "201", "a 1");
     let answer = second.answer("/shop/hook/path?query", TOKEN, "b");
