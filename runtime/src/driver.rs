@@ -162,6 +162,11 @@ pub enum EffectKind {
 }
 
 impl EffectKind {
+    /// Says whether a tool works for the effect.
+    pub fn is_of_tool(&self) -> bool {
+        matches!(self, Self::Tool { .. } | Self::Proceed { .. })
+    }
+
     /// Says whether the effect only shows something to the person.
     pub fn is_output(&self) -> bool {
         match self {

@@ -454,8 +454,10 @@ impl Run {
         }
         let mut effects = self.flush(store)?;
         effects.iter_mut().for_each(|effect| self.add_texts(effect));
-        if !effects.is_empty() {
+        if effects.iter().any(|effect| effect.kind.is_of_tool()) {
             drivers.judge_places(self.state.judges_places());
+        }
+        if !effects.is_empty() {
             drivers.perform(effects);
         }
         if has_output {

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use duet_journal::packed::PackedWriter;
 use preserves::IOValue;
 
-use crate::capability::{Authority, Capability};
+use crate::capability::Capability;
 use crate::collections::tracked::{Tracked, TrackedSet, TrackedTree, Tracking};
 use crate::dataspace::{Dataspace, KnownMatches, Notice, ObserverRef};
 use crate::model::codec::{Codec, DecodeError, Fields};
@@ -179,10 +179,10 @@ impl RunState {
     pub(crate) fn judges_places(&self) -> bool {
         let mut prefixes = [CONSTRAINTS, TOKENS].iter();
         prefixes.any(|prefix| self.entries.under(prefix).next().is_some())
-            || self.capabilities.iter().any(|(id, capability)| {
-                let authority = || self.way_through(*id).map(|(authority, _)| authority);
-                !capability.caveats.is_empty() && matches!(authority(), Ok(Authority::Tool { .. }))
-            })
+            || self
+                .capabilities
+                .iter()
+                .any(|(id, capability)| !capability.caveats.is_empty() && self.is_for_tool(*id))
     }
 
     /// Returns the unanswered requests, between turns.

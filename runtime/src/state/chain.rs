@@ -50,6 +50,19 @@ impl RunState {
         chain.last().map(|link| link.owner).ok_or(Lapse::Revoked)
     }
 
+    /// Says whether a capability gives the right to call a tool.
+    pub(crate) fn is_for_tool(&self, capability: CapabilityId) -> bool {
+        let mut next = capability;
+        while let Some(link) = self.capabilities.get(&next).filter(|link| !link.is_revoked) {
+            match link.from {
+                Authority::Tool { .. } => return true,
+                Authority::Dataspace {} | Authority::Facet { .. } => return false,
+                Authority::Capability { capability } => next = capability,
+            }
+        }
+        false
+    }
+
     /// Checks that the chain of a capability ends at `authority`.
     ///
     /// # Errors
