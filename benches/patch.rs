@@ -1,10 +1,9 @@
 //! How long does it take to change the code of a run with a large heap in which many fibers wait
-//! (ms of processor time), and how long does copying that heap, as a checkpoint does after all of it
-//! has changed?
+//! (ms of processor time), and how long does it take to copy that heap, as a checkpoint does after
+//! all of it has changed?
 //!
-//! `DUET_ENTRIES` sets the number of lists in the heap (500,000 by default, about a hundred
-//! megabytes), `DUET_FIBERS` the number of fibers that wait in the changed procedure (1,000 by
-//! default).
+//! `DUET_ENTRIES` sets the number of lists in the heap (500,000 by default, 60 megabytes),
+//! `DUET_FIBERS` the number of fibers that wait in the changed procedure (1,000 by default).
 //! INVARIANT: the patch is an input of the run, as the command gives it, in a turn that is not
 //! committed here; each sample has a run of its own.
 
@@ -121,7 +120,7 @@ fn main() -> io::Result<()> {
     );
     writeln!(
         io::stdout().lock(),
-        "a heap of {megabytes:.0} MB, {fibers} fibers: copying it {copy:.1} ms, a patch {patch:.1} ms, {:.1} times as long",
+        "a heap of {megabytes:.0} MB, {fibers} fibers: a copy {copy:.1} ms, a patch {patch:.1} ms, ratio {:.1}",
         patch / copy
     )
 }

@@ -549,8 +549,19 @@ impl Course {
         if made == living {
             return Ok(());
         }
-        let differs = living.iter().zip(&made).find(|(left, right)| left != right);
-        let part = differs.map_or_else(|| "the number of actors".to_owned(), |(left, _)| left.0.clone());
+        let missing = |(name, _): &&(String, BlobHash), there: &[(String, BlobHash)]| {
+            there.iter().all(|(other, _)| other != name)
+        };
+        let only_here = living.iter().find(|part| missing(part, &made));
+        let only_there = made.iter().find(|part| missing(part, living));
+        let part = match (only_here, only_there) {
+            (Some((name, _)), _) => format!("{name}, which only the run has"),
+            (None, Some((name, _))) => format!("{name}, which the run lacks"),
+            (None, None) => {
+                let differs = living.iter().zip(&made).find(|(left, right)| left != right);
+                differs.map_or_else(|| "nothing".to_owned(), |(left, _)| left.0.clone())
+            }
+        };
         Err(Difference::State { from, part })
     }
 }

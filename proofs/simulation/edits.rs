@@ -100,7 +100,7 @@ const EDITS: &[Edit] = &[
     // A value that differs, and an expression.
     edit(
         "(define promises '())",
-        "(define promises (list (delay 1)))\n    (count! 4)",
+        "(define promises (list (delay 1)))\n    (car promises)",
     ),
     // The fields of a record, whose records become those of the new definition.
     edit(

@@ -21,13 +21,14 @@ pub(crate) use crate::verb::view::Driven as Report;
 ///
 ///   duet signal review ready
 ///   duet signal review approved '"Ada"'
+///   duet signal review '"done"'
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
 pub(crate) struct Request {
     /// The address of the run or branch.
     address: String,
-    /// The label of the signal.
+    /// The label of the signal: a symbol, or in quotes a string
     label: String,
     /// Values, in Preserves text.
     #[arg(value_name = "VALUE", allow_hyphen_values = true)]
@@ -44,8 +45,16 @@ pub(crate) struct Request {
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let fields: Result<Vec<IOValue>, CommandError> = request.values.iter().map(|text| read_told(text)).collect();
     let owner_request = OwnerRequest::Tell {
-        value: IOValue::record(IOValue::symbol(request.label.clone()), fields?),
+        value: IOValue::record(label(&request.label)?, fields?),
         stays: true,
     };
     tell::tell(project, &request.address, owner_request, request.mail)
+}
+
+/// The label that a person gives: a symbol, or a string as Preserves writes it.
+fn label(text: &str) -> Result<IOValue, CommandError> {
+    if text.starts_with('"') {
+        return read_told(text);
+    }
+    Ok(IOValue::symbol(text.to_owned()))
 }

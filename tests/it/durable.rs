@@ -234,6 +234,11 @@ fn answers_signals_and_failures_from_outside_reach_a_run_that_was_killed() {
     check_told(asks, &["answer p --fail unavailable gone"], "(unavailable \"gone\")");
     check_told("(record-fields (await (signal 'go)))", &["signal p go 7"], "(7)");
     check_told(
+        r#"(record-fields (await (signal "go")))"#,
+        &[r#"signal p "\"go\"" 7"#],
+        "(7)",
+    );
+    check_told(
         "(with-timeout 60000 (user-input :prompt \"Name?\") (lambda () 'late))",
         &["answer p Ada"],
         "\"Ada\"",

@@ -58,6 +58,7 @@ impl Run {
             Some(record) => Exhaustion::recorded(record)?.map_or(Aim::Repeat, Aim::Fail),
         };
         self.prepare(&batch)?;
+        let has_instance = self.instances.get(batch.to).is_some();
         let mut activation = self.before_turn(batch);
         let is_told = matches!(aim, Aim::Fail(_));
         let attempt = self.run_instance(&mut activation, aim);
@@ -71,7 +72,7 @@ impl Run {
             return Err(RunError::Memory { sequence, bytes_max });
         }
         if expected.is_none() && is_withdrawn(&activation.turn, &attempt) {
-            self.undo(&mut activation);
+            self.undo_whole(&mut activation, has_instance);
             self.after_turn(activation, false);
             return Ok(());
         }
@@ -81,7 +82,7 @@ impl Run {
         }
         let attempt = match expected {
             None if activation.turn.is_patch() || activation.is_restart() => {
-                Ok(self.require_whole(&mut activation, attempt)?)
+                Ok(self.require_whole(&mut activation, attempt, has_instance)?)
             }
             Some(_) | None => attempt,
         };

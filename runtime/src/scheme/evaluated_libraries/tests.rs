@@ -6,6 +6,7 @@ use duet_journal::{Blob, Sequence};
 use duet_kernel::expander::{Libraries, LibraryName, SourceError, SourceText};
 
 use crate::action::Action;
+use crate::action::exit::MAIN;
 use crate::driver::Input;
 use crate::model::changed_text::ChangedText;
 use crate::model::limits::Limits;
@@ -118,6 +119,12 @@ struct Session {
 impl Session {
     /// Starts a session that takes a snapshot after every `turns` turns.
     fn start(turns: u64) -> Self {
+        let mut session = Self::before_its_first_turn(turns);
+        session.world.drive();
+        session
+    }
+
+    fn before_its_first_turn(turns: u64) -> Self {
         let program = Texts::first().compiled();
         let (begun, value) = (program.pinned.clone(), program.value.clone());
         let blobs: BTreeMap<_, _> = begun
@@ -134,11 +141,10 @@ impl Session {
             record_bytes: u64::MAX,
             ..SnapshotPolicy::NEVER
         };
-        let mut world = World::limited(limits, (program, &["*"]), policy, move |_| {
+        let world = World::limited(limits, (program, &["*"]), policy, move |_| {
             let programs = SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned(), &|_| None);
             programs.expect("the texts are pinned")
         });
-        world.drive();
         Self { world, policy, begun }
     }
 
@@ -155,17 +161,22 @@ impl Session {
         self.world.check_replay();
     }
 
-    /// Gives the changed text.
-    fn give(&mut self, texts: &Texts) -> Result<(), RunError> {
+    /// The changed text, as a person gives it.
+    fn text_of(&self, texts: &Texts) -> ChangedText {
         let program = texts.compiled();
         let new = program.pinned.iter().filter(|blob| !self.begun.contains(blob));
         let texts = new.map(|blob| String::from_utf8_lossy(blob.as_bytes()).into_owned());
-        let text = ChangedText {
+        ChangedText {
             texts: texts.collect(),
             program: program.value,
             run: Vec::new(),
             values: Vec::new(),
-        };
+        }
+    }
+
+    /// Gives the changed text.
+    fn give(&mut self, texts: &Texts) -> Result<(), RunError> {
+        let text = self.text_of(texts);
         self.world.run.deliver_first(Input::Patch { text });
         self.world.run.step().map(drop)
     }
@@ -305,4 +316,18 @@ fn a_library_that_a_new_text_imports_first_keeps_its_state() {
         );
         session.shows("(held)", &["(last 1)"]);
     });
+}
+
+#[test]
+fn a_text_that_is_refused_before_the_first_turn_leaves_no_instance() {
+    let mut session = Session::before_its_first_turn(1);
+    let text = ChangedText {
+        run: vec!["nothing".to_owned()],
+        ..session.text_of(&Texts::first().edited("(tally)", "'old", "'new"))
+    };
+    session.world.run.deliver_first(Input::Patch { text });
+    assert!(matches!(session.world.run.step(), Err(RunError::Patch(_))));
+    assert!(session.world.run.instance::<SchemePrograms>(MAIN).is_none());
+    session.world.drive();
+    session.shows(BEGIN, &["(old 1)"]);
 }
