@@ -7,6 +7,7 @@
 //! Read next: `course/history.rs`, moves between turns and branches.
 
 mod changing;
+mod comparison;
 mod history;
 mod outside;
 
@@ -14,10 +15,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use duet_journal::store::memory::Loss;
-use duet_journal::{Blob, BlobHash, BranchName, PackedValue, Record, RunId, Sequence, StoreError};
+use duet_journal::{Blob, BranchName, Record, RunId, Sequence, StoreError};
 use duet_runtime::driver::Input;
-use duet_runtime::model::codec::Codec;
-use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::record::{Genesis, Outcome as TurnOutcome};
@@ -29,7 +28,6 @@ use duet_runtime::run::source::{BranchClaim, Source, decode_turn};
 use duet_runtime::run::tip::Tip;
 use duet_runtime::run::{Run, Start, Step};
 use duet_runtime::scheme::Program;
-use duet_runtime::turn::program::Programs;
 
 use super::medium::Medium;
 use super::operation::{Opening, Operation, granting};
@@ -513,57 +511,6 @@ impl Course {
             found,
         })
     }
-
-    /// Requires that the run is what its journal makes of it.
-    fn compare(&mut self) -> Outcome {
-        let state = self.run.state();
-        let parked = state.actors.values().any(|actor| !actor.fibers.is_empty());
-        self.counts.in_flight += u64::from(!state.queue.is_empty() || !state.requests.is_empty() || parked);
-        let living = parts(&mut self.run)?;
-        for from in [Snapshots::Use, Snapshots::Ignore] {
-            self.compare_with(from, &self.cast.replayed, &living)?;
-        }
-        Ok(())
-    }
-
-    /// Compares with a run that a program compiled for this alone makes from the beginning.
-    ///
-    /// # Errors
-    /// [`Difference`].
-    pub(crate) fn compare_afresh(&mut self) -> Outcome {
-        let fresh = self.cast.again()?;
-        let living = parts(&mut self.run)?;
-        self.compare_with(Snapshots::Ignore, &fresh, &living)
-    }
-
-    fn compare_with(&self, from: Snapshots, programs: &Shared, living: &[(String, BlobHash)]) -> Outcome {
-        let source = Source {
-            store: &*self.store,
-            run: &self.name,
-            branch: &self.branch,
-        };
-        let mut made = source
-            .restore(None, programs.clone(), from)
-            .map_err(|error| Difference::Replay { from, error })?;
-        let made = parts(&mut made)?;
-        if made == living {
-            return Ok(());
-        }
-        let missing = |(name, _): &&(String, BlobHash), there: &[(String, BlobHash)]| {
-            there.iter().all(|(other, _)| other != name)
-        };
-        let only_here = living.iter().find(|part| missing(part, &made));
-        let only_there = made.iter().find(|part| missing(part, living));
-        let part = match (only_here, only_there) {
-            (Some((name, _)), _) => format!("{name}, which only the run has"),
-            (None, Some((name, _))) => format!("{name}, which the run lacks"),
-            (None, None) => {
-                let differs = living.iter().zip(&made).find(|(left, right)| left != right);
-                differs.map_or_else(|| "nothing".to_owned(), |(left, _)| left.0.clone())
-            }
-        };
-        Err(Difference::State { from, part })
-    }
 }
 
 /// Counts turns, and those of them that failed.
@@ -585,27 +532,4 @@ const OWNER: &str = "simulation";
 
 fn branch(name: &str) -> Outcome<BranchName> {
     BranchName::new(name).map_err(|error| Difference::Unreadable(error.to_string()))
-}
-
-/// Names each part of a run: its position and state, and what each actor's program keeps.
-fn parts(run: &mut Run) -> Outcome<Vec<(String, BlobHash)>> {
-    let unreadable = |error: &dyn fmt::Display| Difference::Unreadable(error.to_string());
-    let state = PackedValue::write(|out| run.state().write(out)).map_err(|error| unreadable(&error))?;
-    let head = format!("{:?}", run.head());
-    let mut parts = vec![
-        ("its head".to_owned(), BlobHash::of(head.as_bytes())),
-        ("its state".to_owned(), BlobHash::of(state.as_bytes())),
-    ];
-    let actors: Vec<ActorId> = run.state().actors.keys().copied().collect();
-    for actor in actors {
-        // An actor that is frozen stays so, and its image is compared.
-        let digest = run.look(actor, |programs: &mut Shared, instance| {
-            programs.borrow().digest(instance)
-        });
-        if let Some(digest) = digest.map_err(|error| unreadable(&error))? {
-            let digest = digest.map_err(|error| unreadable(&error))?;
-            parts.push((format!("the program of {actor}"), digest));
-        }
-    }
-    Ok(parts)
 }

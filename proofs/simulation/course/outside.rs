@@ -19,7 +19,8 @@ use duet_runtime::state::event::{Batch, Event};
 
 use super::super::edits::is_broken;
 use super::super::programs::Shared;
-use super::{Course, Difference, OWNER, Outcome, parts};
+use super::comparison::parts;
+use super::{Course, Difference, OWNER, Outcome};
 
 /// The library of the simulated programs.
 const REPERTOIRE: &str = "(simulation repertoire)";
