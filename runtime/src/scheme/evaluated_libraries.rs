@@ -14,6 +14,7 @@ use duet_kernel::datum::Name;
 
 use super::actor::SchemeActor;
 use super::entity::PROGRAM;
+use super::evaluation::Evaluations;
 use super::interaction::syntax_failure;
 use super::programs::SchemePrograms;
 use super::version::NewText;
@@ -22,6 +23,11 @@ use crate::model::failure::Failure;
 impl SchemePrograms {
     /// Names the libraries that an actor has evaluated and that the present text does not import.
     pub(super) fn libraries_besides_the_text(&self, actor: &mut SchemeActor) -> BTreeSet<String> {
+        // Besides actors with texts, the main one alone may keep what an earlier text imported.
+        let has_texts = actor.known_evaluations().is_some_and(Evaluations::has_texts);
+        if actor.entity.is_some() && !has_texts {
+            return BTreeSet::new();
+        }
         actor.instance.heap.expand();
         let imported = self.imported();
         let mut found = BTreeSet::new();
@@ -44,8 +50,8 @@ impl SchemePrograms {
         units.cloned().collect()
     }
 
-    /// Returns the units that the libraries besides those of a new text have in it, as far as their
-    /// units in the present text are known or that text has them, too.
+    /// Returns the units that libraries besides those of a new text have in it, if they may differ
+    /// from those in the present text.
     ///
     /// # Errors
     /// [`Failure`] if one of them has errors in the new text.
@@ -55,7 +61,7 @@ impl SchemePrograms {
         let names: BTreeSet<Name> = imported.chain(evaluated).collect();
         let mut units = Vec::new();
         for name in names {
-            let is_compared = new.libraries_now.contains(name.as_str()) && self.is_compared(&name, new)?;
+            let is_compared = new.differing.contains(name.as_str()) && self.is_compared(&name)?;
             if !is_compared || new.units.iter().any(|unit| unit.name == name) {
                 continue;
             }
@@ -66,12 +72,9 @@ impl SchemePrograms {
     }
 
     /// Whether the unit of a library in the present text can be compared with a new one.
-    fn is_compared(&mut self, name: &Name, new: &NewText<'_>) -> Result<bool, Failure> {
+    fn is_compared(&mut self, name: &Name) -> Result<bool, Failure> {
         if self.compared_units.contains_key(name) {
             return Ok(true);
-        }
-        if !new.libraries_before.contains(name.as_str()) {
-            return Ok(false);
         }
         let Ok(Some(unit)) = self.expander.unit_of_library(name, &mut self.sources) else {
             return Ok(false);

@@ -243,6 +243,11 @@ impl Evaluations {
         self.limits = TextLimits::of(heap_words_max as u64 * 8);
     }
 
+    /// Whether there are texts that are kept.
+    pub(super) fn has_texts(&self) -> bool {
+        !self.texts.is_empty()
+    }
+
     /// Returns a hash of the texts.
     pub(super) fn digest(&self) -> BlobHash {
         let packed = PackedValue::write(|out| self.texts.write(out));

@@ -6,9 +6,10 @@
 //! It does not find libraries; the caller's [`Libraries`] does, the first time.
 //! Read next: `source/matching.rs`.
 
+pub(super) mod differing;
 pub(super) mod matching;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -58,19 +59,6 @@ pub(super) struct ProgramRecord {
     pub(super) sources: Vec<SourceRecord>,
 }
 codec_struct!(ProgramRecord "scheme" { name, text, arguments, default_imports, sources });
-
-impl ProgramRecord {
-    /// Names the libraries whose texts the program has.
-    pub(super) fn libraries(&self) -> BTreeSet<String> {
-        let wanted = self.sources.iter().map(|source| &source.wanted[..]);
-        wanted
-            .filter_map(|wanted| match wanted {
-                [library] => Some(library.clone()),
-                _ => None,
-            })
-            .collect()
-    }
-}
 
 /// A text that a program needs besides its own.
 #[derive(Clone, Debug, PartialEq)]

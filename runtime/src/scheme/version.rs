@@ -54,10 +54,8 @@ pub(super) struct NewText<'a> {
     pub(super) libraries: &'a mut dyn Libraries,
     /// The text, and the turn that brings it.
     pub(super) patched: &'a Patched,
-    /// The names of the libraries that the text before has, whether it imports them or not.
-    pub(super) libraries_before: BTreeSet<String>,
-    /// The names of those that it has itself.
-    pub(super) libraries_now: BTreeSet<String>,
+    /// The libraries that both texts have, imported or not, and that may differ in them.
+    pub(super) differing: BTreeSet<String>,
     /// The number of its version.
     pub(super) id: u64,
 }

@@ -19,6 +19,7 @@ use preserves::IOValue;
 
 use super::host;
 use super::programs::SchemePrograms;
+use super::source::differing::differing;
 use super::source::matching::Matching;
 use super::source::{Pinned, ProgramRecord};
 use super::version::{NewText, Version};
@@ -119,9 +120,8 @@ impl SchemePrograms {
         let read = |program: &IOValue| {
             ProgramRecord::decode(program).map_err(|error| Failure::new("no-program", error.to_string()))
         };
-        let libraries_before = read(before.map_or(&self.program, |before| &before.text.program))?.libraries();
+        let before = read(before.map_or(&self.program, |before| &before.text.program))?;
         let record = read(&patched.text.program)?;
-        let libraries_now = record.libraries();
         let texts = self.texts_with(patched);
         let text_of = |name: &str, hash: &BlobHash| {
             let missing = || Failure::new("no-program", format!("the text of {name} is missing"));
@@ -129,11 +129,12 @@ impl SchemePrograms {
         };
         let text = text_of(&record.name, &record.text)?;
         let mut sources = BTreeMap::new();
-        for source in record.sources {
+        for source in &record.sources {
             let text = text_of(&source.name, &source.text)?;
-            let name = source.name;
-            sources.insert(source.wanted, SourceText { name, text });
+            let name = source.name.clone();
+            sources.insert(source.wanted.clone(), SourceText { name, text });
         }
+        let differing = differing(&before, &record, &sources);
         let library = |parts: Vec<String>| LibraryName {
             parts: parts.iter().map(|part| Name::from(part.as_str())).collect(),
         };
@@ -154,8 +155,7 @@ impl SchemePrograms {
             units: &expansion.units,
             libraries: &mut matching,
             patched,
-            libraries_before,
-            libraries_now,
+            differing,
             id: self.versions.made,
         })?;
         version.sources = matching.into_sources();
