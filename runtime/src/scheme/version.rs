@@ -40,10 +40,19 @@ pub(super) struct Versions {
     pub(super) earlier: Vec<Version>,
     /// The changed texts that led to the present one.
     pub(super) followed: Patches,
+    /// Versions that the run has left, the latest last: it may come back.
+    pub(super) left: Vec<LeftVersion>,
     /// The number of versions made so far, in any order.
     pub(super) made: u64,
     /// Finds a library that was compiled ahead.
     pub(super) ahead: Option<fn(&LibraryName) -> Option<Ahead>>,
+}
+
+/// A version that a run has left.
+pub(super) struct LeftVersion {
+    /// The changed texts that lead to it.
+    pub(super) texts: Vec<Patched>,
+    pub(super) version: Version,
 }
 
 /// A new text after expansion.

@@ -22,10 +22,14 @@ use super::programs::SchemePrograms;
 use super::source::differing::differing;
 use super::source::matching::Matching;
 use super::source::{Pinned, ProgramRecord};
-use super::version::{NewText, Version};
+use super::version::{LeftVersion, NewText, Version};
 use crate::model::codec::Codec;
 use crate::model::failure::Failure;
 use crate::state::patches::{Patched, Patches};
+
+/// The maximum number of versions that are kept for a run which has left them. Each has the syntax of
+/// all libraries.
+const LEFT_MAX: usize = 4;
 
 impl SchemePrograms {
     /// Takes libraries of changed texts from `ahead` if they were compiled from exactly these
@@ -66,9 +70,13 @@ impl SchemePrograms {
             .take_while(|(one, other)| one == other);
         let common = common.count();
         while self.versions.earlier.len() > common {
-            self.go_back();
+            self.go_back(&followed[..self.versions.earlier.len()]);
         }
         for (count, patched) in (1..).zip(patches.iter()).skip(common) {
+            if let Some(version) = self.take_left(&patches[..count]) {
+                self.go_forward(version);
+                continue;
+            }
             match self.next_version(patches[..count - 1].last(), patched) {
                 Ok(version) => self.go_forward(version),
                 Err(failure) => {
@@ -87,7 +95,8 @@ impl SchemePrograms {
         self.redirect();
     }
 
-    fn go_back(&mut self) {
+    /// Goes back from the version that changed texts lead to.
+    fn go_back(&mut self, texts: &[Patched]) {
         let Some(mut version) = self.versions.earlier.pop() else {
             return;
         };
@@ -95,6 +104,22 @@ impl SchemePrograms {
         // Spans name texts by number, whatever version they come from.
         self.expander.set_sources(version.expander.sources().to_vec());
         self.redirect();
+        if self.versions.left.len() == LEFT_MAX {
+            self.versions.left.remove(0);
+        }
+        self.versions.left.push(LeftVersion {
+            texts: texts.to_vec(),
+            version,
+        });
+    }
+
+    /// Takes the version that changed texts lead to, if the run has left it lately.
+    fn take_left(&mut self, texts: &[Patched]) -> Option<Version> {
+        let mut left = self.versions.left.iter();
+        let place = left.position(|left| left.texts == texts)?;
+        let mut version = self.versions.left.remove(place).version;
+        version.expander.set_sources(self.expander.sources().to_vec());
+        Some(version)
     }
 
     fn redirect(&mut self) {
