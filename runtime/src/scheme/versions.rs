@@ -27,8 +27,8 @@ use crate::model::codec::Codec;
 use crate::model::failure::Failure;
 use crate::state::patches::{Patched, Patches};
 
-/// The maximum number of versions that are kept for a run which has left them. Each has the syntax of
-/// all libraries.
+/// The maximum number of versions that are kept for a run which has left them. Each has the syntax
+/// of all libraries.
 const LEFT_MAX: usize = 4;
 
 impl SchemePrograms {

@@ -1,8 +1,8 @@
 //! The libraries that may differ in two programs: those whose texts differ, and all that may need
 //! one of them.
 //!
-//! INVARIANT: it leaves out no library that differs. It may name others, because a text that has the
-//! words of a library's name is taken for one that imports the library.
+//! INVARIANT: it leaves out no library that differs. It may name others, because a text that has
+//! the words of a library's name is taken for one that imports the library.
 //! It expands nothing. Read next: `../evaluated_libraries.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
