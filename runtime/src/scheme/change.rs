@@ -55,7 +55,7 @@ impl SchemePrograms {
             libraries,
             patched,
             id,
-            ..
+            differing,
         } = text;
         let mut change = Change {
             id,
@@ -91,7 +91,10 @@ impl SchemePrograms {
         }
         self.compile_given(&mut change, &compared_units, &mut expander, libraries)?;
         let loaded: Vec<usize> = compared_units.values().map(|(_, number)| *number).collect();
-        add_missing(&mut compared_units, &self.compared_units);
+        // What may differ and was not compared is another in the new text.
+        let mut carried = self.compared_units.clone();
+        carried.retain(|name, _| !differing.contains(name.as_str()));
+        add_missing(&mut compared_units, &carried);
         let mut library_units = compared_units.clone();
         add_missing(&mut library_units, &self.library_units);
         let shared = self.load_shared(units, &mut change)?;
@@ -104,6 +107,7 @@ impl SchemePrograms {
             sources: Pinned::default(),
             library_units,
             compared_units,
+            compared_before: BTreeMap::new(),
             shared,
             templates: LibraryTemplates::default(),
             change,

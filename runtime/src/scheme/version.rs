@@ -28,6 +28,8 @@ pub(super) struct Version {
     pub(super) sources: Pinned,
     pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
     pub(super) compared_units: BTreeMap<Name, (Arc<Unit>, usize)>,
+    /// Those that the version before has while this one does not follow it.
+    pub(super) compared_before: BTreeMap<Name, (Arc<Unit>, usize)>,
     pub(super) shared: Option<(SharedDefinitions, usize)>,
     pub(super) templates: LibraryTemplates,
     pub(super) change: Change,

@@ -101,6 +101,7 @@ impl SchemePrograms {
             return;
         };
         self.exchange(&mut version);
+        mem::swap(&mut self.compared_units, &mut version.compared_before);
         // Spans name texts by number, whatever version they come from.
         self.expander.set_sources(version.expander.sources().to_vec());
         self.redirect();
@@ -119,6 +120,7 @@ impl SchemePrograms {
         let place = left.position(|left| left.texts == texts)?;
         let mut version = self.versions.left.remove(place).version;
         version.expander.set_sources(self.expander.sources().to_vec());
+        mem::swap(&mut self.compared_units, &mut version.compared_before);
         Some(version)
     }
 
@@ -175,16 +177,26 @@ impl SchemePrograms {
         let expansion = expansion.map_err(|errors| super::interaction::syntax_failure(&expander, &errors))?;
         expander.set_sources(told_apart(expander.sources(), known, patched.turn));
         self.versions.made += 1;
-        let mut version = self.change_to(NewText {
+        let compared_before = self.compared_units.clone();
+        let changed = self.change_to(NewText {
             expander,
             units: &expansion.units,
             libraries: &mut matching,
             patched,
             differing,
             id: self.versions.made,
-        })?;
-        version.sources = matching.into_sources();
-        Ok(version)
+        });
+        match changed {
+            Ok(mut version) => {
+                version.sources = matching.into_sources();
+                version.compared_before = compared_before;
+                Ok(version)
+            }
+            Err(failure) => {
+                self.compared_units = compared_before;
+                Err(failure)
+            }
+        }
     }
 
     /// All texts that the run has had, with those that come with a changed one, by their hashes.
