@@ -449,11 +449,7 @@ impl Expander {
         name: &LibraryName,
         libraries: &mut dyn Libraries,
     ) -> Result<Expansion, Vec<Diagnostic>> {
-        let module = self.new_module(Name::from("(program)"), false);
-        self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
-        let mut unit = UnitExpander::new(self, libraries, module);
-        unit.require(name);
-        let (_, expansion) = unit.finish();
+        let expansion = self.require_library(name, libraries);
         self.finish_library(&name.to_name(), libraries)?;
         self.deliver(expansion, libraries)
     }

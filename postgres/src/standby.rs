@@ -10,6 +10,7 @@ use duet_journal::{BranchName, Claim, Epoch, RunId, StoreError};
 use tokio_postgres::Row;
 
 use crate::PostgresStore;
+use crate::clock::{self, ServerClock};
 use crate::plan::Line;
 use crate::row::column;
 use crate::value::Value;
@@ -207,10 +208,18 @@ impl PostgresStore {
             let values = vec![Value::Text(name.to_owned())];
             return self.read_rows(sql, values, "removing a worker").map(drop);
         }
-        let sql = "INSERT INTO duet_schema.workers (name, told) VALUES ($1, $2)
-             ON CONFLICT (name) DO UPDATE SET told = excluded.told";
+        let sql = format!(
+            "INSERT INTO duet_schema.workers (name, told) VALUES ($1, $2)
+             ON CONFLICT (name) DO UPDATE SET told = excluded.told RETURNING {}",
+            clock::COLUMN
+        );
         let values = vec![Value::Text(name.to_owned()), Value::Text(told.to_owned())];
-        self.read_rows(sql, values, "noting a worker").map(drop)
+        let asking = ServerClock::ask();
+        let noted = self.read_rows(&sql, values, "noting a worker")?;
+        if let Some(noted) = noted.first() {
+            self.link.clock().set(asking, column(noted, 0)?);
+        }
+        Ok(())
     }
 
     pub(crate) fn read_workers(&self) -> Result<Vec<String>, StoreError> {

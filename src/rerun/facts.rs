@@ -10,17 +10,11 @@ use duet_runtime::history::shadow::Shadow;
 use duet_runtime::record::key::Ledger;
 use preserves::IOValue;
 
+use super::output::LinesApart;
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::value_text::shown;
 use crate::verb::diff::{is_shown, without_names};
-
-/// The facts that only one of two runs has, as they would be typed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FactDifference {
-    pub(crate) before: Vec<String>,
-    pub(crate) now: Vec<String>,
-}
 
 /// Returns the facts of a run after a turn, with keys in the place of its own ids.
 ///
@@ -31,14 +25,14 @@ pub(super) fn recorded(store: &dyn Store, place: &Place, ledger: &Ledger) -> Res
     Ok(facts.iter().map(|fact| ledger.canonical(fact)).collect())
 }
 
-/// Compares the facts of both runs.
-pub(super) fn apart(before: &[IOValue], now: &[IOValue]) -> FactDifference {
+/// Compares the facts of both runs, as they would be typed.
+pub(super) fn apart(before: &[IOValue], now: &[IOValue]) -> LinesApart {
     let [before, now] = [before, now].map(|facts| {
         let shown = facts.iter().filter(|fact| is_shown(fact));
         shown.map(without_names).collect::<BTreeSet<IOValue>>()
     });
     let only = |one: &BTreeSet<IOValue>, other: &BTreeSet<IOValue>| one.difference(other).map(shown).collect();
-    FactDifference {
+    LinesApart {
         before: only(&before, &now),
         now: only(&now, &before),
     }

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use duet_runtime::driver::{EffectKind, Stream};
 use duet_runtime::record::key::Shown;
+use schemars::JsonSchema;
+use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// Where output goes: each place has an order of its own.
@@ -27,9 +29,9 @@ struct Piece {
     shown: EffectKind,
 }
 
-/// The lines that only one of two runs shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OutputDifference {
+/// The lines or facts that only one of two runs has, as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct LinesApart {
     pub(crate) before: Vec<String>,
     pub(crate) now: Vec<String>,
 }
@@ -43,7 +45,7 @@ pub(super) fn unseen([before, now]: &[Vec<Shown>; 2]) -> Vec<EffectKind> {
 }
 
 /// Returns the lines that only one of two runs shows.
-pub(super) fn apart([before, now]: &[Vec<Shown>; 2]) -> OutputDifference {
+pub(super) fn apart([before, now]: &[Vec<Shown>; 2]) -> LinesApart {
     let [before, now] = [before, now].map(|shown| pieces(shown));
     let (lost, new) = alone(&before, &now);
     let lines = |pieces: &[Piece], alone: &[bool]| {
@@ -52,7 +54,7 @@ pub(super) fn apart([before, now]: &[Vec<Shown>; 2]) -> OutputDifference {
             .map(|(piece, _)| piece.text.trim_end_matches('\n').to_owned())
             .collect()
     };
-    OutputDifference {
+    LinesApart {
         before: lines(&before, &lost),
         now: lines(&now, &new),
     }

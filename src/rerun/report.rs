@@ -23,9 +23,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::facts::FactDifference;
 use super::number;
-use super::output::OutputDifference;
+use super::output::LinesApart;
 use crate::render::SourceTexts;
 use crate::saying::{Saying, Way, say};
 use crate::turn::short;
@@ -46,9 +45,9 @@ pub(crate) struct Report {
     pub(super) name: String,
     pub(super) comparison: Comparison,
     /// The lines that only one of both shows.
-    pub(super) output: OutputDifference,
+    pub(super) output: LinesApart,
     /// The facts that only one of both has at the end.
-    pub(super) facts: FactDifference,
+    pub(super) facts: LinesApart,
     /// The exit code, if the changed code has ended the run.
     pub(super) ended: Option<u64>,
     /// The texts of both programs.
@@ -72,9 +71,9 @@ pub(crate) struct Form {
     inputs_left: Vec<PlainHeard>,
     /// The turns whose changed texts were not applied.
     patches_left: Vec<u64>,
-    output: PlainOutput,
+    output: LinesApart,
     /// The facts that only one of both has at the end.
-    facts: PlainOutput,
+    facts: LinesApart,
 }
 
 /// A request as plain data.
@@ -132,16 +131,10 @@ struct PlainHeard {
     failure: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-struct PlainOutput {
-    before: Vec<String>,
-    now: Vec<String>,
-}
-
 impl Report {
     /// Says whether the changed code asks, shows and asserts the same.
     pub(crate) fn is_same(&self) -> bool {
-        let is_alike = self.output == OutputDifference::default() && self.facts == FactDifference::default();
+        let is_alike = self.output == LinesApart::default() && self.facts == LinesApart::default();
         self.comparison.is_same() && is_alike
     }
 
@@ -236,14 +229,8 @@ impl Report {
             asked_more_often: self.comparison.shifted.iter().map(plain_shifted).collect(),
             inputs_left: self.comparison.unheard.iter().map(plain_heard).collect(),
             patches_left: self.comparison.patched.iter().map(|turn| turn.number()).collect(),
-            output: PlainOutput {
-                before: self.output.before.clone(),
-                now: self.output.now.clone(),
-            },
-            facts: PlainOutput {
-                before: self.facts.before.clone(),
-                now: self.facts.now.clone(),
-            },
+            output: self.output.clone(),
+            facts: self.facts.clone(),
         })
     }
 

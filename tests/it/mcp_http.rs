@@ -8,10 +8,10 @@
     reason = "a failed step of a test is its failure; a server reads connections that say nothing"
 )]
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -161,7 +161,10 @@ fn clients_that_take_all_open_files_do_not_end_the_server() {
     let desk = Desk::new(&[]);
     let served = Served::start_in_shell(&desk, "ulimit -n 40; exec \"$0\" mcp --listen 127.0.0.1:0");
     let silent: Vec<_> = (0..60).map(|_| TcpStream::connect(&served.1).unwrap()).collect();
-    std::thread::sleep(Duration::from_millis(500));
+    let open = format!("/proc/{}/fd", served.0.id());
+    while fs::read_dir(&open).expect("the server runs").count() < 40 {
+        std::thread::yield_now();
+    }
     drop(silent);
     let list = request(1, "tools/list", json!({}));
     assert_eq!(served.post("", &list).0, 200);
@@ -174,8 +177,6 @@ fn an_address_of_the_net_needs_a_token() {
     assert_eq!(said.code, 2);
     assert!(said.errors.contains("clients need a token"), "{said:?}");
 }
-
-/// The metadata of a message of the newest revision.
 
 #[test]
 fn headers_that_repeat_a_message_have_to_agree_with_it() {

@@ -74,14 +74,22 @@ impl Expander {
         name: &Name,
         libraries: &mut dyn Libraries,
     ) -> Result<Option<Arc<Unit>>, Vec<Diagnostic>> {
+        self.require_library(&LibraryName::parse(name), libraries)?;
+        self.finish_library(name, libraries)?;
+        Ok(self.library_units.get(name).cloned())
+    }
+
+    /// Loads a library, as an import does.
+    pub(super) fn require_library(
+        &mut self,
+        name: &LibraryName,
+        libraries: &mut dyn Libraries,
+    ) -> Result<Expansion, Vec<Diagnostic>> {
         let module = self.new_module(Name::from("(program)"), false);
         self.transformer_calls = LIMIT_TRANSFORMER_CALLS;
         let mut unit = UnitExpander::new(self, libraries, module);
-        unit.require(&LibraryName::parse(name));
-        let (_, expansion) = unit.finish();
-        expansion?;
-        self.finish_library(name, libraries)?;
-        Ok(self.library_units.get(name).cloned())
+        unit.require(name);
+        unit.finish().1
     }
 
     /// Finishes the libraries that a unit mentions, directly or through others.

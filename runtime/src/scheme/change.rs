@@ -28,9 +28,12 @@ use super::template::LibraryTemplates;
 use super::version::{Change, ChangedUnit, MigratedType, NewText, TypeMigration, Version};
 use crate::model::failure::Failure;
 
-/// Adds the units of libraries that have none yet.
-fn add_missing(units: &mut BTreeMap<Name, (Arc<Unit>, usize)>, others: &BTreeMap<Name, (Arc<Unit>, usize)>) {
-    for (name, known) in others {
+/// The units of libraries, with their numbers, by name.
+type Units = BTreeMap<Name, (Arc<Unit>, usize)>;
+
+/// Adds the units of libraries that have none yet and are `wanted`.
+fn add_missing(units: &mut Units, others: &Units, wanted: impl Fn(&Name) -> bool) {
+    for (name, known) in others.iter().filter(|(name, _)| wanted(name)) {
         units.entry(name.clone()).or_insert_with(|| known.clone());
     }
 }
@@ -91,12 +94,12 @@ impl SchemePrograms {
         }
         self.compile_given(&mut change, &compared_units, &mut expander, libraries)?;
         let loaded: Vec<usize> = compared_units.values().map(|(_, number)| *number).collect();
-        // What may differ and was not compared is another in the new text.
-        let mut carried = self.compared_units.clone();
-        carried.retain(|name, _| !differing.contains(name.as_str()));
-        add_missing(&mut compared_units, &carried);
+        // A library that may differ and was not compared has another unit in the new text.
+        add_missing(&mut compared_units, &self.compared_units, |name| {
+            !differing.contains(name.as_str())
+        });
         let mut library_units = compared_units.clone();
-        add_missing(&mut library_units, &self.library_units);
+        add_missing(&mut library_units, &self.library_units, |_| true);
         let shared = self.load_shared(units, &mut change)?;
         self.load_shared_values(&mut change, &compared_units, shared.as_ref().map(|(shared, _)| shared))?;
         self.keep_retired(&mut change, &loaded);

@@ -52,6 +52,16 @@ pub(crate) fn world_within(
     };
     let compiled = SchemePrograms::compile(&source, &mut NoLibraries);
     let (_, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{text}: {error:?}"));
+    world_of(limits, program, capabilities, policy)
+}
+
+/// Starts a compiled program; its programs are compiled anew from the texts that it pins.
+pub(crate) fn world_of(
+    limits: Limits,
+    program: Program,
+    capabilities: &[&str],
+    policy: SnapshotPolicy,
+) -> World<SchemePrograms> {
     let blobs: std::collections::BTreeMap<_, _> = program
         .pinned
         .iter()
@@ -61,6 +71,42 @@ pub(crate) fn world_within(
     World::limited(limits, (program, capabilities), policy, move |_| {
         SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned(), &|_| None).expect("the texts are pinned")
     })
+}
+
+/// A library that evaluates texts, without a console.
+pub(crate) const EVALUATION_LIBRARY: &str = "
+    (define-library (duet internal eval)
+      (export eval %interact)
+      (import (duet kernel))
+      (begin
+        (define (run procedures)
+          (if (null? (cdr procedures))
+              ((car procedures))
+              (begin ((car procedures)) (run (cdr procedures)))))
+        (define (eval datum imports) (run (%compile datum imports)))
+        (define (%interact procedures)
+          (let ((value (run procedures)))
+            (if (eq? value (if #f #f)) #f (log! value))))))";
+
+/// Starts a program that evaluates texts, most of them in one turn, with snapshots after every
+/// `turns` turns.
+pub(crate) fn session_of(program: Program, turns: u64) -> World<SchemePrograms> {
+    // Fuel for a text grows with its length.
+    let limits = Limits {
+        slice_fuel: 10_000,
+        turn_fuel: 10_000,
+        ..LIMITS
+    };
+    world_of(limits, program, &["*"], every(turns))
+}
+
+/// Takes a snapshot after every `turns` turns, whatever the records' sizes.
+pub(crate) fn every(turns: u64) -> SnapshotPolicy {
+    SnapshotPolicy {
+        turns,
+        record_bytes: u64::MAX,
+        ..SnapshotPolicy::NEVER
+    }
 }
 
 /// Runs a program that is granted everything; its visible results must be `expected`, one per line.

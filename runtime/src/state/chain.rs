@@ -85,23 +85,25 @@ impl RunState {
         Ok((authority.ok_or(Refusal::Revoked(capability))?, caveats.collect()))
     }
 
-    /// Returns a value in the form in which the caveats of a capability judge it: the payload of a
-    /// call with its paths and addresses as the tool uses them. `None` if that of one is not known.
+    /// Returns the payload of a call of a tool in the form in which the caveats of a capability for
+    /// it judge the payload: with its paths and addresses as the tool uses them. `None` if that of
+    /// one is not known.
     ///
     /// # Errors
     /// [`Refusal::Revoked`].
-    pub(crate) fn as_judged(&self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
-        let (authority, caveats) = self.way_through(capability)?;
-        let tool = match &authority {
-            Authority::Tool { name } if !caveats.is_empty() => self.before().tools().find(name),
-            Authority::Tool { .. }
-            | Authority::Dataspace {}
-            | Authority::Facet { .. }
-            | Authority::Capability { .. } => None,
-        };
-        Ok(match tool {
-            Some(tool) => tool.as_used(&value),
-            None => Some(value),
+    pub(crate) fn as_judged(
+        &self,
+        capability: CapabilityId,
+        tool: &str,
+        payload: IOValue,
+    ) -> Result<Option<IOValue>, Refusal> {
+        let chain = self.chain(capability).map_err(|_| Refusal::Revoked(capability))?;
+        if chain.iter().all(|link| link.caveats.is_empty()) {
+            return Ok(Some(payload));
+        }
+        Ok(match self.before().tools().find(tool) {
+            Some(tool) => tool.as_used(&payload),
+            None => Some(payload),
         })
     }
 }

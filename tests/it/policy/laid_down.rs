@@ -11,6 +11,16 @@ const TRY: &str = "(define (try path)
     (guard (c ((policy-refusal? c) (refusal-code c)) (#t (condition-kind c)))
       (dictionary-ref (call-tool 'r \"workspace/read\" (dictionary 'path path)) 'content)))\n";
 
+/// Writes a file in a folder, one to be kept secret, and links to it and to the workspace.
+fn lay_out(desk: &Desk) {
+    let at = |name: &str| desk.0.path().join(name);
+    fs::create_dir(at("docs")).unwrap();
+    fs::write(at("docs/a.txt"), "a").unwrap();
+    fs::write(at("secret.txt"), "top").unwrap();
+    std::os::unix::fs::symlink("secret.txt", at("link")).unwrap();
+    std::os::unix::fs::symlink(".", at("here")).unwrap();
+}
+
 /// A tool refuses links only where something judges paths.
 #[test]
 fn constraints_judge_paths_as_they_are_used() {
@@ -19,12 +29,7 @@ fn constraints_judge_paths_as_they_are_used() {
         (show (map try '(\"secret.txt\" \"./secret.txt\" \"docs/../secret.txt\" \"/x/secret.txt\" \"../secret.txt\")))
         (show (map try '(\"link\" \"here/secret.txt\" \"docs/./a.txt\")))";
     let desk = Desk::new(&format!("{IMPORTS}{TRY}{program}"));
-    let at = |name: &str| desk.0.path().join(name);
-    fs::create_dir(at("docs")).unwrap();
-    fs::write(at("docs/a.txt"), "a").unwrap();
-    fs::write(at("secret.txt"), "top").unwrap();
-    std::os::unix::fs::symlink("secret.txt", at("link")).unwrap();
-    std::os::unix::fs::symlink(".", at("here")).unwrap();
+    lay_out(&desk);
     desk.check(
         &["run", "p.scm", "--workspace", "."],
         0,
@@ -48,12 +53,7 @@ fn caveats_judge_paths_as_they_are_used() {
           (list \"secret.txt\" \"./secret.txt\" \"docs/../secret.txt\" (string->utf8 \"secret.txt\") 'secret.txt
             \"/x/secret.txt\" \"../secret.txt\" \"link\" \"here/secret.txt\" \"docs/./a.txt\"))";
     let desk = Desk::new(&format!("{IMPORTS}{program}"));
-    let at = |name: &str| desk.0.path().join(name);
-    fs::create_dir(at("docs")).unwrap();
-    fs::write(at("docs/a.txt"), "a").unwrap();
-    fs::write(at("secret.txt"), "top").unwrap();
-    std::os::unix::fs::symlink("secret.txt", at("link")).unwrap();
-    std::os::unix::fs::symlink(".", at("here")).unwrap();
+    lay_out(&desk);
     let no = "capability-denied";
     let expected = [
         ("\"secret.txt\"", no, no),

@@ -9,28 +9,15 @@ use crate::action::Action;
 use crate::action::exit::MAIN;
 use crate::driver::Input;
 use crate::model::changed_text::ChangedText;
-use crate::model::limits::Limits;
 use crate::run::Run;
 use crate::run::error::RunError;
 use crate::run::heads::move_head;
 use crate::run::inflight::Recovery;
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::source::BranchClaim;
+use crate::scheme::tests::{EVALUATION_LIBRARY, every, session_of};
 use crate::scheme::{Program, SchemePrograms, Source};
-use crate::tests::script::world::{LIMITS, World, branch, run_id};
-
-const EVALUATION: &str = "
-    (define-library (duet internal eval)
-      (export %interact)
-      (import (duet kernel))
-      (begin
-        (define (run procedures)
-          (if (null? (cdr procedures))
-              ((car procedures))
-              (begin ((car procedures)) (run (cdr procedures)))))
-        (define (%interact procedures)
-          (let ((value (run procedures)))
-            (if (eq? value (if #f #f)) #f (log! value))))))";
+use crate::tests::script::world::{World, branch, run_id};
 
 const STYLE: &str = "
     (define-library (style) (export styled) (import (duet kernel))
@@ -57,7 +44,7 @@ struct Texts {
 impl Texts {
     fn first() -> Self {
         let libraries = [
-            ("(duet internal eval)", EVALUATION),
+            ("(duet internal eval)", EVALUATION_LIBRARY),
             ("(style)", STYLE),
             ("(tally)", TALLY),
         ];
@@ -126,29 +113,13 @@ impl Session {
 
     fn before_its_first_turn(turns: u64) -> Self {
         let program = Texts::first().compiled();
-        let (begun, value) = (program.pinned.clone(), program.value.clone());
-        let blobs: BTreeMap<_, _> = begun
-            .iter()
-            .map(|blob| (blob.hash(), blob.as_bytes().to_vec()))
-            .collect();
-        let limits = Limits {
-            slice_fuel: 10_000,
-            turn_fuel: 10_000,
-            ..LIMITS
-        };
-        let policy = SnapshotPolicy {
-            turns,
-            record_bytes: u64::MAX,
-            ..SnapshotPolicy::NEVER
-        };
-        let world = World::limited(limits, (program, &["*"]), policy, move |_| {
-            let programs = SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned(), &|_| None);
-            programs.expect("the texts are pinned")
-        });
+        let begun = program.pinned.clone();
+        let world = session_of(program, turns);
+        let policy = every(turns);
         Self { world, policy, begun }
     }
 
-    /// Evaluates a text, and checks what it shows and that the run replays.
+    /// Evaluates a text, and checks the lines that it shows and that the run replays.
     #[track_caller]
     fn shows(&mut self, text: &str, expected: &[&str]) {
         let seen = self.world.drivers.seen.len();
@@ -181,7 +152,7 @@ impl Session {
         self.world.run.step().map(drop)
     }
 
-    /// Takes on a changed text, and checks what changes and what is new according to the record.
+    /// Takes on a changed text, and checks the changed and the new definitions in its record.
     #[track_caller]
     fn takes(&mut self, texts: &Texts, changed: &[&str], added: &[&str]) {
         self.give(texts).expect("the text can take the place of the one before");

@@ -7,7 +7,6 @@ use duet_kernel::expander::{Libraries, LibraryName, SourceError, SourceText};
 use super::super::{SchemePrograms, Source};
 use super::*;
 use crate::driver::Input;
-use crate::model::limits::Limits;
 use crate::run::Run;
 use crate::run::heads::move_head;
 use crate::run::inflight::Recovery;
@@ -15,22 +14,8 @@ use crate::run::replay::Snapshots;
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::source::BranchClaim;
 use crate::run::source::Source as Journal;
-use crate::tests::script::world::{LIMITS, World, branch, run_id};
-
-/// A library that evaluates texts, without a console.
-const EVALUATION_LIBRARY: &str = "
-    (define-library (duet internal eval)
-      (export eval %interact)
-      (import (duet kernel))
-      (begin
-        (define (run procedures)
-          (if (null? (cdr procedures))
-              ((car procedures))
-              (begin ((car procedures)) (run (cdr procedures)))))
-        (define (eval datum imports) (run (%compile datum imports)))
-        (define (%interact procedures)
-          (let ((value (run procedures)))
-            (if (eq? value (if #f #f)) #f (log! value))))))";
+use crate::scheme::tests::{EVALUATION_LIBRARY, session_of};
+use crate::tests::script::world::{World, branch, run_id};
 
 struct Texts;
 
@@ -68,27 +53,7 @@ fn world(turns: u64) -> World<SchemePrograms> {
     };
     let compiled = SchemePrograms::compile(&source, &mut Texts);
     let (_, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{error:?}"));
-    let blobs: BTreeMap<_, _> = program
-        .pinned
-        .iter()
-        .map(|blob| (blob.hash(), blob.as_bytes().to_vec()))
-        .collect();
-    let value = program.value.clone();
-    let record_bytes = u64::MAX;
-    // Fuel for a text grows with its length; with these limits most fit into one turn.
-    let limits = Limits {
-        slice_fuel: 10_000,
-        turn_fuel: 10_000,
-        ..LIMITS
-    };
-    let policy = SnapshotPolicy {
-        turns,
-        record_bytes,
-        ..SnapshotPolicy::NEVER
-    };
-    World::limited(limits, (program, &["*"]), policy, move |_| {
-        SchemePrograms::pinned(&value, &mut |hash| blobs.get(hash).cloned(), &|_| None).expect("the texts are pinned")
-    })
+    session_of(program, turns)
 }
 
 fn input(text: &str) -> Input {

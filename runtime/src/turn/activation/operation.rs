@@ -479,8 +479,12 @@ impl Activation {
     /// [`Refusal::TooNarrow`], [`Refusal::Pure`] where one is narrowed.
     pub fn pass(&mut self, capability: CapabilityId, value: IOValue) -> Result<Option<IOValue>, Refusal> {
         let authority = self.authority(capability)?;
-        let Some(value) = self.draft.state.as_judged(capability, value)? else {
-            return Ok(None);
+        let value = match &authority {
+            Authority::Tool { name } => match self.draft.state.as_judged(capability, name, value)? {
+                Some(value) => value,
+                None => return Ok(None),
+            },
+            Authority::Dataspace {} | Authority::Facet { .. } | Authority::Capability { .. } => value,
         };
         match self.filter(capability, value)? {
             Some(value) if self.is_within(capability, &authority, &value)? => Ok(Some(value)),
