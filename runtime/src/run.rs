@@ -40,6 +40,7 @@ mod stillness;
 mod take_turn;
 mod thawing;
 pub mod tip;
+mod unflushed;
 mod waking;
 mod whole;
 
@@ -47,7 +48,7 @@ use std::collections::BTreeSet;
 
 use duet_journal::parts::NamedParts;
 use duet_journal::{
-    Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store, Taken,
+    Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
 };
 
 use crate::action::exit::MAIN;
@@ -65,6 +66,7 @@ use crate::run::instances::Instances;
 use crate::run::replaced::Replaced;
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::tip::Tip;
+use crate::run::unflushed::Unflushed;
 use crate::state::RunState;
 use crate::state::actor::Actor;
 use crate::state::event::{Batch, Cause, Event, Outbox};
@@ -77,53 +79,47 @@ pub use outcome::{Advance, DriveOutcome};
 
 /// A run that executes on one of its branches.
 pub struct Run {
-    pub(crate) run: RunId,
-    pub(crate) branch: BranchName,
+    run: RunId,
+    branch: BranchName,
     /// The branch that the current turn is written on, and its hash. While a fork is replayed, this
     /// is the branch that each record names.
-    pub(crate) written_on: (BranchName, BlobHash),
-    pub(crate) epoch: Epoch,
-    pub(crate) genesis: Genesis,
-    pub(crate) names: Namer,
-    pub(crate) programs: AnyPrograms,
-    pub(crate) state: Box<RunState>,
+    written_on: (BranchName, BlobHash),
+    epoch: Epoch,
+    genesis: Genesis,
+    names: Namer,
+    programs: AnyPrograms,
+    state: Box<RunState>,
     /// The activation of the newest turn, whose allocations the next turn reuses.
-    pub(crate) spare: Option<Box<Activation>>,
-    pub(crate) instances: Instances<AnyInstance>,
+    spare: Option<Box<Activation>>,
+    instances: Instances<AnyInstance>,
     /// The actors that have no instance yet since the run was restored.
-    pub(crate) frozen: frozen::Frozen,
+    frozen: frozen::Frozen,
     /// The newest record, durable or not.
-    pub(crate) head: Option<Tip>,
+    head: Option<Tip>,
     /// The newest durable record.
-    pub(crate) durable: Option<RecordHash>,
-    pub(crate) unflushed: Vec<Record>,
-    /// The bytes of these records' bodies and of the blobs that go with them.
-    pub(crate) unflushed_bytes: usize,
-    pub(crate) unflushed_blobs: Vec<Blob>,
+    durable: Option<RecordHash>,
+    unflushed: Unflushed,
     /// The parts of large values that the records up to the newest name.
-    pub(crate) named_parts: NamedParts,
+    named_parts: NamedParts,
     /// The blobs that came with the input of the current turn.
-    pub(crate) attached: Vec<BlobHash>,
-    /// The letters that the records which wait have heard.
-    pub(crate) taken: Vec<Taken>,
-    pub(crate) held_effects: Vec<Effect>,
+    attached: Vec<BlobHash>,
     /// What other branches know of calls that this branch may make again.
-    pub(crate) memory: Memory,
-    pub(crate) inbox: Inbox,
-    pub(crate) leaving: leaving::Leaving,
-    pub(crate) policy: SnapshotPolicy,
-    pub(crate) since_snapshot: crate::run::snapshot::Since,
-    pub(crate) images: crate::run::snapshot::Images,
+    memory: Memory,
+    inbox: Inbox,
+    leaving: leaving::Leaving,
+    policy: SnapshotPolicy,
+    since_snapshot: crate::run::snapshot::Since,
+    images: crate::run::snapshot::Images,
     /// The versions that made the code of the instances, if it was loaded with a snapshot.
-    pub(crate) code_from: Option<Vec<String>>,
-    pub(crate) checkpoints: Checkpoints,
-    pub(crate) cache: ActorCache,
+    code_from: Option<Vec<String>>,
+    checkpoints: Checkpoints,
+    cache: ActorCache,
     /// The actors, besides the acting one, whose instances the current turn has changed.
-    pub(crate) renewed: Vec<ActorId>,
+    renewed: Vec<ActorId>,
     /// The instance that the acting actor had until the current turn, in which it begins anew.
-    pub(crate) replaced: Option<Replaced>,
+    replaced: Option<Replaced>,
     /// What the run has asked, heard and shown, if somebody keeps it.
-    pub(crate) ledger: Option<Box<Ledger>>,
+    ledger: Option<Box<Ledger>>,
 }
 
 /// The result of a step.
@@ -154,14 +150,6 @@ pub struct Start {
     pub pinned: Vec<Blob>,
 }
 
-/// The maximum number of turns that run before the run makes requested effects durable.
-const TURNS_AHEAD_MAX: usize = 64;
-/// The maximum of bytes in the records of such turns, because they wait in memory.
-const BYTES_AHEAD_MAX: usize = 8 << 20;
-/// The same maximum when the turns requested only console output and the program goes on. A commit
-/// takes as long as many lines of output, and nobody sees a delay of some hundredths of a second.
-const WRITING_TURNS_AHEAD_MAX: usize = 4;
-
 impl Run {
     /// Starts a run: claims it in the store and creates its first record in memory.
     ///
@@ -186,7 +174,7 @@ impl Run {
     pub(crate) fn unclaimed(start: Start, programs: impl Programs) -> Result<Self, RunError> {
         let body = PackedValue::write(|out| start.genesis.write(out))?;
         let mut run = Self::at_genesis(start.run, start.branch, Epoch(0), start.genesis, Box::new(programs))?;
-        run.unflushed_blobs = start.pinned;
+        run.unflushed.add_blobs(start.pinned);
         run.chain_pinned(body)?;
         Ok(run)
     }
@@ -231,13 +219,9 @@ impl Run {
             frozen: frozen::Frozen::default(),
             head: None,
             durable: None,
-            unflushed: Vec::new(),
-            unflushed_bytes: 0,
-            unflushed_blobs: Vec::new(),
+            unflushed: Unflushed::default(),
             named_parts: NamedParts::default(),
             attached: Vec::new(),
-            taken: Vec::new(),
-            held_effects: Vec::new(),
             memory: Memory::default(),
             inbox: Inbox::default(),
             // Freezing counts an instance's image as stored, which is not true while turns are
@@ -294,7 +278,7 @@ impl Run {
     fn attach(&mut self, input: &Input) {
         if let Input::Kept { contents, .. } = input {
             self.attached = contents.iter().map(Blob::hash).collect();
-            self.unflushed_blobs.extend_from_slice(contents);
+            self.unflushed.add_blobs(contents.iter().cloned());
         }
     }
 
@@ -307,7 +291,7 @@ impl Run {
     /// Puts an input before all others, in place of effects and inputs for the same request.
     pub fn deliver_first(&mut self, input: Input) {
         if let Some(request) = input.request() {
-            self.held_effects.retain(|effect| effect.request != request);
+            self.unflushed.withdraw(request);
             self.inbox.inputs.retain(|other| other.request() != Some(request));
         }
         self.inbox.inputs.push_front(input);
@@ -318,28 +302,24 @@ impl Run {
     /// To commit several runs at once, append this for each of them in one group, then call
     /// [`confirm_durable`](Self::confirm_durable) and [`recall`](Self::recall).
     pub fn unflushed(&self) -> Option<Append<'_>> {
-        (!self.unflushed.is_empty()).then_some(Append {
+        (!self.unflushed.records().is_empty()).then_some(Append {
             run: &self.run,
             branch: &self.branch,
             epoch: self.epoch,
             expected_head: self.durable,
-            records: &self.unflushed,
-            blobs: &self.unflushed_blobs,
+            records: self.unflushed.records(),
+            blobs: self.unflushed.blobs(),
             times: None,
             need: self.need(),
-            taken: &self.taken,
+            taken: self.unflushed.letters(),
         })
     }
 
     /// Notes that [`unflushed`](Self::unflushed) is durable, and returns the effects that waited
     /// for it.
     pub fn confirm_durable(&mut self) -> Vec<Effect> {
-        self.unflushed.clear();
-        self.taken.clear();
-        self.unflushed_bytes = 0;
-        self.unflushed_blobs.clear();
         self.durable = self.head.map(|tip| tip.hash);
-        std::mem::take(&mut self.held_effects)
+        self.unflushed.confirm_durable()
     }
 
     /// Makes all turns durable and returns the effects that waited, without the calls that
@@ -352,7 +332,12 @@ impl Run {
         if let Some(append) = self.unflushed() {
             store.append(append)?;
         }
-        if self.held_effects.iter().any(|effect| effect.kind.leaves_process()) {
+        if self
+            .unflushed
+            .effects()
+            .iter()
+            .any(|effect| effect.kind.leaves_process())
+        {
             // A process that was stopped behind its commit, or that repeats effects without one,
             // may have lost the run meanwhile.
             store.check_claim(&self.run, self.epoch)?;
@@ -448,8 +433,8 @@ impl Run {
     /// # Errors
     /// As [`flush`](Self::flush).
     pub fn flush_to(&mut self, store: &mut dyn Store, drivers: &mut dyn Drivers) -> Result<(), RunError> {
-        let has_output = self.held_effects.iter().any(|effect| effect.kind.is_output());
-        if let Some(before) = self.newest_flushed().filter(|_| has_output) {
+        let has_output = self.unflushed.effects().iter().any(|effect| effect.kind.is_output());
+        if let Some(before) = self.unflushed.newest_flushed().filter(|_| has_output) {
             drivers.before_output(before.hash, before.sequence);
         }
         let mut effects = self.flush(store)?;
@@ -464,17 +449,6 @@ impl Run {
             drivers.after_output();
         }
         Ok(())
-    }
-
-    /// Returns the newest record that the store has while others wait; the first record if it has
-    /// none.
-    fn newest_flushed(&self) -> Option<Tip> {
-        let first = self.unflushed.first()?;
-        let header = first.header();
-        let earlier = header.parent.zip(header.sequence.number().checked_sub(1));
-        let earlier = earlier.and_then(|(hash, number)| Some((hash, Sequence::new(number).ok()?)));
-        let (hash, sequence) = earlier.unwrap_or_else(|| (first.hash(), header.sequence));
-        Some(Tip { hash, sequence })
     }
 
     /// Adds to a report of a failure the texts that it names, because only the programs have them.
@@ -492,18 +466,19 @@ impl Run {
     /// Returns whether turns that asked for effects, or enough other turns, wait for the disk.
     fn is_flush_due(&self) -> bool {
         let has_more = self.state.queue.len() > 1 || !self.inbox.inputs.is_empty();
-        let is_urgent = !self.held_effects.is_empty() && !has_more;
-        let is_much = self.unflushed.len() >= TURNS_AHEAD_MAX || self.unflushed_bytes >= BYTES_AHEAD_MAX;
-        is_urgent && !self.can_output_wait() || is_much
+        let is_urgent = !self.unflushed.effects().is_empty() && !has_more;
+        is_urgent && !self.can_output_wait() || self.unflushed.is_much()
     }
 
     /// Returns whether only output of a few turns waits for the disk, and another turn follows at
     /// once.
     fn can_output_wait(&self) -> bool {
-        let is_output = |effect: &Effect| matches!(effect.kind, EffectKind::Write { .. });
-        self.state.queue.len() == 1
-            && self.unflushed.len() < WRITING_TURNS_AHEAD_MAX
-            && self.held_effects.iter().all(is_output)
+        self.state.queue.len() == 1 && self.unflushed.is_little_output()
+    }
+
+    /// Sets the epoch of the claim under which the run writes.
+    pub(crate) fn write_under(&mut self, epoch: Epoch) {
+        self.epoch = epoch;
     }
 
     /// Sets the branch that the next turn is written on.
@@ -535,7 +510,7 @@ impl Run {
 
     /// Holds effects until the newest record is durable.
     pub(crate) fn hold(&mut self, effects: Vec<Effect>) {
-        self.held_effects.extend(effects);
+        self.unflushed.hold(effects);
     }
 
     fn chain_pinned(&mut self, body: PackedValue) -> Result<(), RunError> {
@@ -553,10 +528,6 @@ impl Run {
     ) -> Result<(), RunError> {
         let parent = self.head.map(|tip| tip.hash);
         debug_assert_eq!(self.next_sequence().ok(), Some(sequence), "a record follows the head");
-        debug_assert!(
-            self.unflushed.last().is_none_or(|last| Some(last.hash()) == parent),
-            "records that wait for the store are one chain"
-        );
         let header = Header {
             run: self.run.clone(),
             branch: self.branch.clone(),
@@ -565,11 +536,10 @@ impl Run {
             snapshot,
             blobs,
         };
-        self.unflushed_bytes += body.as_bytes().len();
+        let body_bytes = body.as_bytes().len();
         let record = Record::following(header, body, outline, &mut self.named_parts)?;
-        self.unflushed.push(record);
-        let newest = self.unflushed.last().map(|record| record.hash());
-        self.head = newest.map(|hash| Tip { hash, sequence });
+        let hash = self.unflushed.push(record, body_bytes);
+        self.head = Some(Tip { hash, sequence });
         Ok(())
     }
 }

@@ -85,9 +85,8 @@ impl Rerun {
     /// # Errors
     /// [`RunError`] if its first record is too large.
     pub fn begin(start: Start, programs: impl Programs, recorded: Recorded) -> Result<Self, RunError> {
-        let name = start.run.as_str().to_owned();
         let mut run = Run::unclaimed(start, programs)?;
-        run.ledger = Some(Box::new(Ledger::new(&name)));
+        run.keep_ledger(|_| false);
         let Recorded {
             ledger,
             retried,
@@ -195,7 +194,7 @@ impl Rerun {
     }
 
     fn asked(&self) -> &[Asked] {
-        self.run.ledger.as_ref().map_or(&[], |ledger| &ledger.asked)
+        self.run.ledger().map_or(&[], |ledger| &ledger.asked)
     }
 
     /// Looks up the new requests by their keys.
@@ -302,7 +301,7 @@ impl Rerun {
     fn merge(&self, actor: ActorId, asserted: &[IOValue], retracted: &[IOValue]) -> Option<Input> {
         let path = self.recorded.path(actor);
         Some(Input::Merge {
-            actor: self.run.ledger.as_ref()?.actor(&path)?,
+            actor: self.run.ledger()?.actor(&path)?,
             asserted: asserted.to_vec(),
             retracted: retracted.to_vec(),
         })
@@ -310,7 +309,7 @@ impl Rerun {
 
     /// Finds the living actor that has the path of names of a recorded one and can begin anew.
     fn restartable(&self, recorded: ActorId) -> Option<ActorId> {
-        let found = self.run.ledger.as_ref()?.actor(&self.recorded.path(recorded))?;
+        let found = self.run.ledger()?.actor(&self.recorded.path(recorded))?;
         let can_begin = found != MAIN && self.run.state().actor(found).is_some_and(|actor| !actor.is_peer());
         can_begin.then_some(found)
     }
@@ -342,7 +341,7 @@ impl Rerun {
     /// Returns the facts of the new run, with keys in the place of its own ids.
     pub fn facts(&self) -> Vec<IOValue> {
         let facts = self.run.state().dataspace.facts().into_iter();
-        let canonical = |fact| match &self.run.ledger {
+        let canonical = |fact| match self.run.ledger() {
             Some(ledger) => ledger.canonical(&fact),
             None => fact,
         };
@@ -372,7 +371,7 @@ impl Prepared {
     /// # Errors
     /// [`RunError::Store`]; then nothing was written.
     pub fn append(mut self, store: &mut dyn Store, epoch: Epoch) -> Result<(), RunError> {
-        self.run.epoch = epoch;
+        self.run.write_under(epoch);
         if let Some(append) = self.run.unflushed() {
             store.append(append)?;
         }

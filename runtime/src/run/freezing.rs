@@ -40,13 +40,12 @@ impl Run {
         }
         let paid_bytes = self.since_snapshot.paid_bytes();
         self.since_snapshot = self.since_snapshot.begin_anew();
-        let blobs_before = self.unflushed_blobs.len();
+        let bytes_before = self.unflushed.blob_bytes();
         let (code, code_bytes) = self.store_code()?;
         let (root, excused_bytes) = self.snapshot(code)?;
         let name = root.hash();
-        self.unflushed_blobs.push(root);
-        let added = self.unflushed_blobs.iter().skip(blobs_before);
-        let added_bytes: u64 = added.map(|blob| blob.as_bytes().len() as u64).sum();
+        self.unflushed.add_blobs([root]);
+        let added_bytes = self.unflushed.blob_bytes() - bytes_before;
         self.since_snapshot.note_added(added_bytes.saturating_sub(code_bytes));
         let owed_bytes = added_bytes
             .cast_signed()
@@ -88,7 +87,7 @@ impl Run {
             excused_bytes += image.excused_bytes;
             self.images.unnamed.extend(image.chunks.iter().map(Blob::hash));
             self.images.unnamed.extend(&image.chunk_names);
-            self.unflushed_blobs.extend(image.chunks);
+            self.unflushed.add_blobs(image.chunks);
             entry.insert(ActorImage {
                 actor,
                 root: image.root,
@@ -142,7 +141,7 @@ impl Run {
         self.images.code = Some(name);
         self.images.unnamed.extend(blobs.iter().map(Blob::hash));
         let bytes = blobs.iter().map(|blob| blob.as_bytes().len() as u64).sum();
-        self.unflushed_blobs.extend(blobs);
+        self.unflushed.add_blobs(blobs);
         Some((name, bytes))
     }
 
@@ -154,7 +153,7 @@ impl Run {
             return Blob::new(packed.into_bytes()).ok();
         };
         self.images.unnamed.extend(added.iter().map(Blob::hash));
-        self.unflushed_blobs.extend(added);
+        self.unflushed.add_blobs(added);
         Blob::new(root.pack().ok()?.into_bytes()).ok()
     }
 }

@@ -9,7 +9,7 @@
 use duet_journal::{Append, Need, Store};
 
 use super::Run;
-use crate::driver::{Drivers, Effect};
+use crate::driver::Drivers;
 use crate::run::error::RunError;
 
 impl Run {
@@ -20,7 +20,7 @@ impl Run {
     }
 
     pub(super) fn keeps_last_turns(&self) -> bool {
-        self.leaving.keeps_last_turns && self.held_effects.is_empty()
+        self.leaving.keeps_last_turns && self.unflushed.effects().is_empty()
     }
 
     /// Gives the run up: makes its turns durable, and says that nobody owns it any more. With
@@ -32,7 +32,7 @@ impl Run {
     /// # Errors
     /// [`RunError::Store`], also if another process has claimed the run.
     pub fn let_go(&mut self, store: &mut dyn Store, is_to_rest: bool) -> Result<(), RunError> {
-        match self.unflushed().filter(|_| self.held_effects.is_empty()) {
+        match self.unflushed().filter(|_| self.unflushed.effects().is_empty()) {
             Some(append) => {
                 let need = if is_to_rest { Need::Nothing } else { append.need };
                 store.append_last(Append { need, ..append })?;
@@ -52,11 +52,10 @@ impl Run {
     /// nothing else; returns whether it has. What the timers report at once can become durable
     /// with the turns.
     pub(super) fn start_timers(&mut self, drivers: &mut dyn Drivers) -> bool {
-        let is_timer = |effect: &Effect| !effect.kind.leaves_process();
-        if self.unflushed.is_empty() || self.held_effects.is_empty() || !self.held_effects.iter().all(is_timer) {
+        let Some(timers) = self.unflushed.take_timers() else {
             return false;
-        }
-        drivers.perform(std::mem::take(&mut self.held_effects));
+        };
+        drivers.perform(timers);
         true
     }
 }
@@ -68,7 +67,7 @@ mod tests {
     use duet_journal::store::memory::MemoryStore;
 
     use super::*;
-    use crate::driver::{EffectKind, Input};
+    use crate::driver::{Effect, EffectKind, Input};
     use crate::run::Advance;
     use crate::run::snapshot::SnapshotPolicy;
     use crate::tests::script::world::{World, branch, run_id};

@@ -142,7 +142,7 @@ impl Run {
 
     /// Says whether effects wait for the next flush, as the repeated ones of a run that was opened.
     pub fn holds_effects(&self) -> bool {
-        !self.held_effects.is_empty()
+        !self.unflushed.effects().is_empty()
     }
 
     /// Queues a timer that ran out while no process executed the run, behind the results that

@@ -53,8 +53,8 @@ impl Run {
     }
 
     /// Notes that the records which are not durable yet have heard a letter.
-    pub fn hear(&mut self, taken: Taken) {
-        self.taken.push(taken);
+    pub fn hear(&mut self, letter: Taken) {
+        self.unflushed.hear(letter);
     }
 
     /// Returns whether any of its records is durable.
@@ -64,7 +64,7 @@ impl Run {
 
     /// Returns the number of effects that turns have requested and that were not handed out.
     pub fn effects_owed(&self) -> usize {
-        self.held_effects.len()
+        self.unflushed.effects().len()
     }
 
     /// Returns whether a fiber waits for a fact or a message, which others can give in the name of

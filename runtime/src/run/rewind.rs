@@ -46,7 +46,7 @@ impl Run {
     /// As [`Source::restore`].
     pub fn rewind(mut self, source: &Source<'_>, at: Option<Sequence>) -> Result<Self, RunError> {
         let last = source.position(at)?;
-        let is_stored = self.unflushed.is_empty() && self.unflushed_blobs.is_empty();
+        let is_stored = self.unflushed.is_stored();
         let near = self
             .checkpoints
             .newest_on(last, |tip| Ok(source.name(tip.sequence)? == tip.hash))?
@@ -97,7 +97,7 @@ impl Run {
         };
         self.head = Some(tip);
         self.durable = Some(tip.hash);
-        self.held_effects.clear();
+        self.unflushed.withdraw_all();
         self.inbox = Inbox::default();
         // A run takes no snapshots while it replays turns.
         self.policy = SnapshotPolicy::NEVER;

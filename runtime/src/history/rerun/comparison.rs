@@ -148,11 +148,7 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
     });
     let patched = rerun.recorded.heard.iter();
     let patched = patched.filter(|heard| matches!(heard.event, Event::Patched { .. }));
-    let shown = rerun
-        .run
-        .ledger
-        .as_ref()
-        .map_or_else(Vec::new, |ledger| ledger.shown.clone());
+    let shown = rerun.run.ledger().map_or_else(Vec::new, |ledger| ledger.shown.clone());
     Comparison {
         met: met.collect(),
         fresh: fresh(rerun, &left),
@@ -210,7 +206,7 @@ pub(in crate::history) fn nearest<'a>(key: &Key, left: &mut [Option<&'a Asked>])
 
 /// The questions that both runs ask, but not equally often, as far as the new run has come.
 fn shifted(rerun: &Rerun) -> Vec<CountDifference> {
-    let Some(ledger) = &rerun.run.ledger else {
+    let Some(ledger) = rerun.run.ledger() else {
         return Vec::new();
     };
     let lasts = ledger
