@@ -53,11 +53,9 @@ impl SchemePrograms {
         fuel: &mut i64,
     ) -> Result<Value, Failure> {
         let Self {
-            machine,
-            code,
-            expander,
-            ..
+            machine, code, present, ..
         } = self;
+        let expander = &present.expander;
         let (instance, purpose) = (&mut actor.instance, call.purpose);
         instance.link(code).map_err(full)?;
         machine.start(instance, call.procedure, call.arguments);

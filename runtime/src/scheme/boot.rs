@@ -34,8 +34,8 @@ impl SchemePrograms {
                 rest.extend(unit.globals.iter().map(|global| global.name.library.clone()));
             }
         }
-        let of_program = self.units.iter().copied().filter(|unit| needed.contains(unit));
-        let others = needed.iter().copied().filter(|unit| !self.units.contains(unit));
+        let of_program = self.present.units.iter().copied().filter(|unit| needed.contains(unit));
+        let others = needed.iter().copied().filter(|unit| !self.present.units.contains(unit));
         of_program.chain(others).collect()
     }
 
@@ -46,26 +46,26 @@ impl SchemePrograms {
         let mut pending = Vec::new();
         match &actor.entity {
             None => {
-                for &unit in &self.units {
+                for &unit in &self.present.units {
                     pending.push(instance.unit_procedure(&self.code, unit)?);
                 }
             }
             Some(entity) => {
                 let library = entity.name().library;
                 let units = self.units_for(&library);
-                let shared = self.shared.as_ref().map(|(_, number)| *number);
+                let shared = self.present.shared.as_ref().map(|(_, number)| *number);
                 // Texts brought these units, and no template has them.
-                let is_brought = |unit: &usize| !self.units.contains(unit) && Some(*unit) != shared;
+                let is_brought = |unit: &usize| !self.present.units.contains(unit) && Some(*unit) != shared;
                 let brought: Vec<usize> = units.iter().copied().filter(is_brought).collect();
                 for unit in &brought {
                     instance.link_apart(&self.code, *unit)?;
                 }
                 let is_watched = self.profile.is_some() || self.observation.is_some() || !brought.is_empty();
-                if !is_watched && self.templates.start(instance, &library, &units, turn.fuel()) {
+                if !is_watched && self.present.templates.start(instance, &library, &units, turn.fuel()) {
                     return Ok(self.start_entity(actor)? || self.start_next(actor, turn)?);
                 }
                 for unit in units {
-                    if self.change.id > 0 {
+                    if self.present.change.id > 0 {
                         // The units of a changed text are for the instances that need them.
                         instance.link_apart(&self.code, unit)?;
                     }
@@ -83,7 +83,7 @@ impl SchemePrograms {
     /// have, if that is so.
     pub(super) fn missing_requirement(&self, actor: &SchemeActor, turn: &Activation) -> Option<Failure> {
         let library = actor.entity.as_ref()?.name().library;
-        let needs = self.expander.requirements(&library);
+        let needs = self.present.expander.requirements(&library);
         let manifest = (!needs.is_empty()).then(|| turn.manifest())?;
         let missing = needs.iter().find(|need| !covers(&manifest, need.capability.as_str()))?;
         let Requirement { module, capability } = missing;
@@ -122,7 +122,7 @@ impl SchemePrograms {
             self.machine.start(instance, unit, &[]);
             return Ok(true);
         }
-        self.templates.keep(instance, &self.code, *turn.fuel());
+        self.present.templates.keep(instance, &self.code, *turn.fuel());
         self.start_entity(actor)
     }
 

@@ -23,16 +23,11 @@ use super::entity::PROGRAM;
 use super::given_values::GivenValues;
 use super::programs::SchemePrograms;
 use super::shared_definitions::SharedDefinitions;
-use super::source::Pinned;
-use super::template::LibraryTemplates;
-use super::version::{Change, ChangedUnit, MigratedType, NewText, TypeMigration, Version};
+use super::version::{Change, ChangedUnit, LibraryUnits, MigratedType, NewText, TypeMigration, Version};
 use crate::model::failure::Failure;
 
-/// The units of libraries, with their numbers, by name.
-type Units = BTreeMap<Name, (Arc<Unit>, usize)>;
-
 /// Adds the units of libraries that have none yet and are `wanted`.
-fn add_missing(units: &mut Units, others: &Units, wanted: impl Fn(&Name) -> bool) {
+fn add_missing(units: &mut LibraryUnits, others: &LibraryUnits, wanted: impl Fn(&Name) -> bool) {
     for (name, known) in others.iter().filter(|(name, _)| wanted(name)) {
         units.entry(name.clone()).or_insert_with(|| known.clone());
     }
@@ -70,7 +65,12 @@ impl SchemePrograms {
             let loaded = self.code.unit_at(self.code.block(block).start);
             loaded.is_some_and(|loaded| units.iter().chain(&besides).all(|unit| unit.name != loaded.name))
         };
-        let before = self.change.redirects.iter().filter(|(from, _)| is_absent(**from));
+        let before = self
+            .present
+            .change
+            .redirects
+            .iter()
+            .filter(|(from, _)| is_absent(**from));
         change.redirects.extend(before.map(|(from, to)| (*from, *to)));
         let mut wanted: BTreeSet<String> = patched.text.run.iter().cloned().collect();
         let mut version_units = Vec::new();
@@ -83,7 +83,7 @@ impl SchemePrograms {
             let number = self.load_changed(unit, &mut change, &mut wanted)?;
             version_units.push(number);
             let is_known = |known: &usize| self.code.units()[*known].name == unit.name;
-            if unit.name.as_str() != PROGRAM && !self.units.iter().any(is_known) {
+            if unit.name.as_str() != PROGRAM && !self.present.units.iter().any(is_known) {
                 change.libraries.push(number);
             }
             compared_units.insert(unit.name.clone(), (Arc::clone(unit), number));
@@ -95,25 +95,21 @@ impl SchemePrograms {
         self.compile_given(&mut change, &compared_units, &mut expander, libraries)?;
         let loaded: Vec<usize> = compared_units.values().map(|(_, number)| *number).collect();
         // A library that may differ and was not compared has another unit in the new text.
-        add_missing(&mut compared_units, &self.compared_units, |name| {
+        add_missing(&mut compared_units, &self.present.compared_units, |name| {
             !differing.contains(name.as_str())
         });
         let mut library_units = compared_units.clone();
-        add_missing(&mut library_units, &self.library_units, |_| true);
+        add_missing(&mut library_units, &self.present.library_units, |_| true);
         let shared = self.load_shared(units, &mut change)?;
         self.load_shared_values(&mut change, &compared_units, shared.as_ref().map(|(shared, _)| shared))?;
         self.keep_retired(&mut change, &loaded);
         Ok(Version {
-            expander,
             units: version_units,
-            entity_units: BTreeMap::new(),
-            sources: Pinned::default(),
             library_units,
             compared_units,
-            compared_before: BTreeMap::new(),
             shared,
-            templates: LibraryTemplates::default(),
             change,
+            ..Version::of(expander)
         })
     }
 
@@ -178,7 +174,7 @@ impl SchemePrograms {
         wanted: &mut BTreeSet<String>,
     ) -> Result<usize, Failure> {
         let mut new = self.new_unit(unit)?;
-        let Some((present, number)) = self.compared_units.get(&unit.name).cloned() else {
+        let Some((present, number)) = self.present.compared_units.get(&unit.name).cloned() else {
             return self.load_compiled(&new.compiled);
         };
         let is_same =
@@ -280,10 +276,14 @@ impl SchemePrograms {
                     }
                 }
             };
-        for version in &self.versions.earlier {
+        for version in self.versions.before() {
             add(version.compared_units.get(name), &version.shared, &version.change);
         }
-        add(self.compared_units.get(name), &self.shared, &self.change);
+        add(
+            self.present.compared_units.get(name),
+            &self.present.shared,
+            &self.present.change,
+        );
         found
     }
 
@@ -374,6 +374,7 @@ impl SchemePrograms {
     /// Whether the compiler makes something else of a procedure whose definition says the same.
     fn makes_another(&self, present: &Unit, new: &NewUnit<'_>, name: &Name) -> bool {
         let present_number = self
+            .present
             .compared_units
             .get(&present.name)
             .map_or(new.loaded, |(_, number)| *number);

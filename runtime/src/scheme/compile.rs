@@ -38,16 +38,16 @@ impl SchemePrograms {
             found: Vec::new(),
         };
         let (mut programs, warnings) = SchemePrograms::expand(source, &mut recording)?;
-        if programs.library_units.contains_key(&Name::from(EVALUATION)) {
+        if programs.present.library_units.contains_key(&Name::from(EVALUATION)) {
             recording.complete(&source.evaluable);
         }
-        programs.sources = Pinned(recording.found.iter().cloned().collect());
+        programs.present.sources = Pinned(recording.found.iter().cloned().collect());
         match describe(source, recording.found) {
             Ok(program) => {
                 programs.program = program.value.clone();
                 Ok((programs, program, warnings))
             }
-            Err(error) => Err((ProgramError::Pin(error), programs.expander)),
+            Err(error) => Err((ProgramError::Pin(error), programs.present.expander)),
         }
     }
 
@@ -94,7 +94,7 @@ impl SchemePrograms {
         };
         let mut matching = Matching::new(Pinned(sources), ahead);
         let (mut programs, _) = SchemePrograms::expand(&source, &mut matching).map_err(|(error, _)| error)?;
-        programs.sources = matching.into_sources();
+        programs.present.sources = matching.into_sources();
         programs.program = program.clone();
         Ok(programs)
     }

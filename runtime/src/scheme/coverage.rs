@@ -48,7 +48,7 @@ impl SchemePrograms {
         };
         let mut texts = BTreeMap::new();
         let places = Places::of(&self.code, counts);
-        for (id, source) in (0..).zip(self.expander.sources()) {
+        for (id, source) in (0..).zip(self.present.expander.sources()) {
             if !source.name.starts_with(EMBEDDED) {
                 let counts = places.in_text(SourceId(id), &source.text);
                 texts.insert(source.name.clone(), counts);

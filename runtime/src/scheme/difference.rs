@@ -120,7 +120,7 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn global(&mut self, global: &GlobalName, before: Option<Value>, after: Option<Value>) {
         let is_library =
-            global.library.as_str() != PROGRAM && self.programs.library_units.contains_key(&global.library);
+            global.library.as_str() != PROGRAM && self.programs.present.library_units.contains_key(&global.library);
         let Some(after) = after else { return };
         let Some(before) = before else {
             if is_library {

@@ -35,7 +35,7 @@ impl SchemePrograms {
             let library = global.library.as_str();
             if !imported.contains(&global.library)
                 && !found.contains(library)
-                && self.sources.has(&[library.to_owned()])
+                && self.present.sources.has(&[library.to_owned()])
                 && actor.instance.global(&self.code, global).is_some()
             {
                 found.insert(library.to_owned());
@@ -46,7 +46,7 @@ impl SchemePrograms {
 
     /// The libraries that the present text imports, directly or through others, and the program.
     fn imported(&self) -> BTreeSet<Name> {
-        let units = self.units.iter().map(|number| &self.code.units()[*number].name);
+        let units = self.present.units.iter().map(|number| &self.code.units()[*number].name);
         units.cloned().collect()
     }
 
@@ -73,14 +73,14 @@ impl SchemePrograms {
 
     /// Whether the unit of a library in the present text can be compared with a new one.
     fn is_compared(&mut self, name: &Name) -> Result<bool, Failure> {
-        if self.compared_units.contains_key(name) {
+        if self.present.compared_units.contains_key(name) {
             return Ok(true);
         }
-        let Ok(Some(unit)) = self.expander.unit_of_library(name, &mut self.sources) else {
+        let Ok(Some(unit)) = self.present.expander.unit_of_library(name, &mut self.present.sources) else {
             return Ok(false);
         };
         let number = self.load_later(&unit)?;
-        self.compared_units.insert(name.clone(), (unit, number));
+        self.present.compared_units.insert(name.clone(), (unit, number));
         Ok(true)
     }
 }

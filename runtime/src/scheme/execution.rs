@@ -42,7 +42,7 @@ impl SchemePrograms {
         if let Task::Evaluate { text, sources } = &task {
             return self.begin_interaction(actor, text, sources, turn);
         }
-        self.templates.give_up();
+        self.present.templates.give_up();
         if let Task::Patch { step } = task {
             self.begin_step(actor, step, turn)?;
             return Ok(None);
@@ -146,7 +146,13 @@ impl SchemePrograms {
             return Ok(end);
         };
         let condition = refused.condition(&mut actor.instance.heap, "%console-write")?;
-        let failure = convert::failure(&actor.instance.heap, &self.code, &self.expander, condition, Vec::new());
+        let failure = convert::failure(
+            &actor.instance.heap,
+            &self.code,
+            &self.present.expander,
+            condition,
+            Vec::new(),
+        );
         Ok(End::Failed(failure))
     }
 
@@ -190,7 +196,8 @@ impl SchemePrograms {
                         continue;
                     }
                     let raised = self.machine.raised_frames(&actor.instance.heap, &self.code);
-                    let failure = convert::failure(&actor.instance.heap, &self.code, &self.expander, object, raised);
+                    let failure =
+                        convert::failure(&actor.instance.heap, &self.code, &self.present.expander, object, raised);
                     return Ok(End::Failed(failure));
                 }
                 Outcome::Request { primitive, count } => {
@@ -266,14 +273,14 @@ impl SchemePrograms {
         primitive: u32,
         count: usize,
     ) -> Result<Option<End>, Fault> {
-        self.templates.give_up();
+        self.present.templates.give_up();
         let position = primitive as usize - self.host_start;
         let Some(procedure) = host::procedures().nth(position) else {
             return Ok(None);
         };
         if turn.is_sought() {
             let frames = self.machine.waiting_frames(&actor.instance, &self.code);
-            turn.note_place(convert::place(&frames, &self.expander));
+            turn.note_place(convert::place(&frames, &self.present.expander));
         }
         actor.instance.heap.take_charge();
         let released = self.release_console(actor, turn);
@@ -284,8 +291,8 @@ impl SchemePrograms {
             let arguments = self.machine.arguments(count);
             let mut call = Call::new(procedure, &mut actor.instance, &self.code, turn, arguments);
             call.command_line = &self.command_line;
-            call.shared = self.shared.as_ref().map(|(shared, _)| shared);
-            call.expander = Some(&self.expander);
+            call.shared = self.present.shared.as_ref().map(|(shared, _)| shared);
+            call.expander = Some(&self.present.expander);
             call.machine = Some(&self.machine);
             (procedure.body)(&mut call)
         });
@@ -325,7 +332,7 @@ impl SchemePrograms {
 
     /// Captures the running computation in the heap and ends the fiber's run.
     pub(super) fn park(&mut self, actor: &mut SchemeActor, until: Until, is_choice: bool) -> Result<End, Fault> {
-        self.templates.give_up();
+        self.present.templates.give_up();
         let continuation = self.machine.capture(&mut actor.instance, &self.code)?;
         let heap = &mut actor.instance.heap;
         let parked = convert::pack_parked(heap, continuation, is_choice)?;

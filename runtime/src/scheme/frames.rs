@@ -159,7 +159,7 @@ impl SchemePrograms {
         let shown = frames.iter().flat_map(|frame| {
             let variables = self.variables_at(&mut units, frame.position);
             let variables = shown_variables(heap, &self.code, frame, &variables);
-            let listed = convert::listed(&frame.entries, &self.expander);
+            let listed = convert::listed(&frame.entries, &self.present.expander);
             // The variables of an integrated procedure are those of the frame that it is part of.
             let last = listed.len().saturating_sub(1);
             let with = |(index, frame)| FrameShown {

@@ -74,7 +74,7 @@ impl SchemePrograms {
         let meaning = actor
             .known_evaluations()
             .and_then(Evaluations::interaction)
-            .map(|top| self.expander.meaning_at(top, name));
+            .map(|top| self.present.expander.meaning_at(top, name));
         let global = match meaning.unwrap_or(Meaning::Nothing) {
             Meaning::Nothing => return Err(without(format!("`{name}` is not bound to anything"))),
             Meaning::Keyword => return Err(without(format!("`{name}` is a keyword, which has no instructions"))),
@@ -137,7 +137,7 @@ impl SchemePrograms {
         let loaded = self.code.unit_at(position)?;
         let number = self.code.units().iter().position(|unit| unit.start == loaded.start)?;
         let of_library = || {
-            let mut units = self.library_units.values();
+            let mut units = self.present.library_units.values();
             units.find(|(_, known)| *known == number).map(|(unit, _)| unit)
         };
         let unit = self.text_units.get(&number).or_else(of_library)?;

@@ -40,25 +40,25 @@ impl SchemePrograms {
     /// main program.
     pub(super) fn text_compiler(&mut self, entity: Option<&Name>) -> TextCompiler<'_> {
         if let Some(library) = entity
-            && !self.entity_units.contains_key(library)
+            && !self.present.entity_units.contains_key(library)
         {
             let units = self.units_for(library);
-            self.entity_units.insert(library.clone(), units);
+            self.present.entity_units.insert(library.clone(), units);
         }
-        let of_entity = entity.and_then(|library| self.entity_units.get(library));
+        let of_entity = entity.and_then(|library| self.present.entity_units.get(library));
         TextCompiler {
-            expander: &mut self.expander,
+            expander: &mut self.present.expander,
             code: &mut self.code,
-            sources: &mut self.sources,
-            library_units: &mut self.library_units,
+            sources: &mut self.present.sources,
+            library_units: &mut self.present.library_units,
             text_units: &mut self.text_units,
-            units: of_entity.unwrap_or(&self.units),
+            units: of_entity.unwrap_or(&self.present.units),
         }
     }
 
     /// Returns whether texts can find a library, or a text that another one includes.
     pub fn has_source(&self, wanted: &[String]) -> bool {
-        self.sources.has(wanted)
+        self.present.sources.has(wanted)
     }
 
     /// Makes the top level of interactions before the first one comes.
@@ -90,7 +90,7 @@ impl SchemePrograms {
     }
 
     fn names_at(&self, top: Option<&TopLevel>) -> Vec<(String, bool)> {
-        let names = top.map(|top| self.expander.names_at(top)).unwrap_or_default();
+        let names = top.map(|top| self.present.expander.names_at(top)).unwrap_or_default();
         let names = names.into_iter();
         names
             .map(|(name, is_keyword)| (name.as_str().to_owned(), is_keyword))
@@ -109,7 +109,7 @@ impl SchemePrograms {
         let interact = actor.instance.global(&self.code, &interact());
         if self.observation.is_some() {
             if interact.is_none() {
-                actor.evaluations().look_from_program(&self.expander);
+                actor.evaluations().look_from_program(&self.present.expander);
             }
             return self.begin_observation(actor, text, turn);
         }
@@ -194,7 +194,7 @@ impl SchemePrograms {
 
     /// Answers a request to describe a name.
     pub(super) fn describe(&mut self, actor: &mut SchemeActor, name: &str) -> Result<(), Fault> {
-        let found = description::descriptions(name, &self.sources.texts());
+        let found = description::descriptions(name, &self.present.sources.texts());
         let heap = &mut actor.instance.heap;
         match convert::enter(heap, &description::as_value(&found)) {
             Ok(list) => self.machine.resume(list),
@@ -264,7 +264,7 @@ impl SchemePrograms {
     /// Converts a fault to the failure that describes it.
     pub(super) fn failure(&self, fault: &evaluation::Fault) -> Failure {
         match fault {
-            evaluation::Fault::Expand(errors) => syntax_failure(&self.expander, errors),
+            evaluation::Fault::Expand(errors) => syntax_failure(&self.present.expander, errors),
             evaluation::Fault::Compile(error) => Failure::new("syntax-error", error.to_string()),
             evaluation::Fault::Load(error) => Failure::new("out-of-memory", error.to_string()),
             evaluation::Fault::TooLarge => {

@@ -70,18 +70,18 @@ impl SchemePrograms {
     /// [`Failure`] if a procedure of the text fails or returns something else, or if a frame stays
     /// in code that knows the old fields.
     pub(super) fn migrate_records(&mut self, actor: &mut SchemeActor, fuel: &mut i64) -> Result<(), Failure> {
-        if self.change.migrations.is_empty() {
+        if self.present.change.migrations.is_empty() {
             return Ok(());
         }
         // Frames that nobody can continue must not refuse the text: whether they are there depends
         // on when the heap was collected.
         actor.instance.heap.collect_major(&mut [], &self.code);
-        let migrations = std::mem::take(&mut self.change.migrations);
+        let migrations = std::mem::take(&mut self.present.change.migrations);
         let mut migrated = Ok(());
         for migration in &migrations {
             migrated = migrated.and_then(|()| self.migrate(actor, migration, fuel));
         }
-        self.change.migrations = migrations;
+        self.present.change.migrations = migrations;
         migrated
     }
 
@@ -169,7 +169,7 @@ impl SchemePrograms {
                 Some(Err(kept)) => kept,
                 None => Kept::NoSuccessor,
             };
-            let place = convert::listed(&frame.entries, &self.expander);
+            let place = convert::listed(&frame.entries, &self.present.expander);
             let place = place.first().map_or("the program", |frame| frame.procedure.as_str());
             return Err(refused(format!(
                 "a computation that waits in `{place}` knows the old fields of {} and cannot move to the new text: \
@@ -182,10 +182,15 @@ impl SchemePrograms {
 
     /// The blocks of earlier units that mention the global of a type.
     fn blocks_with_old_fields(&self, record_type: &GlobalName) -> BTreeSet<usize> {
-        let present: BTreeSet<usize> = self.compared_units.values().map(|(_, number)| *number).collect();
-        let steps = self.change.steps.iter().map(|(_, number)| *number);
-        let migrations = self.change.migrations.iter().map(|migration| migration.unit);
-        let shared = self.shared.as_ref().map(|(_, number)| *number);
+        let present: BTreeSet<usize> = self
+            .present
+            .compared_units
+            .values()
+            .map(|(_, number)| *number)
+            .collect();
+        let steps = self.present.change.steps.iter().map(|(_, number)| *number);
+        let migrations = self.present.change.migrations.iter().map(|migration| migration.unit);
+        let shared = self.present.shared.as_ref().map(|(_, number)| *number);
         let present: BTreeSet<usize> = present
             .into_iter()
             .chain(steps)
@@ -194,6 +199,7 @@ impl SchemePrograms {
             .collect();
         let mut found = BTreeSet::new();
         for unit in self
+            .present
             .change
             .units
             .iter()
@@ -214,9 +220,15 @@ impl SchemePrograms {
     /// one has again are themselves again, and the others stay as they are, because frames of still
     /// earlier texts may make closures over them.
     pub(super) fn keep_retired(&self, change: &mut Change, next: &[usize]) {
-        for unit in &self.change.retired {
+        for unit in &self.present.change.retired {
             let blocks = self.code.blocks_of(*unit);
-            for (from, to) in self.change.redirects.iter().filter(|(_, to)| blocks.contains(to)) {
+            for (from, to) in self
+                .present
+                .change
+                .redirects
+                .iter()
+                .filter(|(_, to)| blocks.contains(to))
+            {
                 let is_present = next.iter().any(|unit| self.code.blocks_of(*unit).contains(from));
                 match change.redirects.get(from).copied() {
                     Some(successor) => change.redirects.insert(*to, successor),

@@ -67,7 +67,13 @@ impl SchemePrograms {
         } else {
             GivenWords::default()
         };
-        move_frames(&mut actor.instance.heap, &self.change.given.literals, &given, &plan).map_err(full)
+        move_frames(
+            &mut actor.instance.heap,
+            &self.present.change.given.literals,
+            &given,
+            &plan,
+        )
+        .map_err(full)
     }
 
     /// Evaluates the expressions that the person gives, for each frame that needs their values.
@@ -117,7 +123,7 @@ impl SchemePrograms {
         inputs: Inputs,
         fuel: &mut i64,
     ) -> Result<Value, Failure> {
-        let given = &self.change.given;
+        let given = &self.present.change.given;
         let purpose = format!("`{}`", given.expressions[wanted.expression.0]);
         let units = given.units.get(&wanted.expression).cloned();
         let Some((unit, libraries)) = units.as_deref().and_then(<[usize]>::split_last) else {
@@ -190,18 +196,18 @@ impl SchemePrograms {
         let position = point.payload().checked_sub(1)?;
         let loaded = self.code.unit_at(position)?;
         let (start, name) = (loaded.start, loaded.name.clone());
-        let is_changed = self.change.units.iter().any(|unit| unit.name == name);
+        let is_changed = self.present.change.units.iter().any(|unit| unit.name == name);
         let number = self.code.units().iter().position(|unit| unit.start == start)?;
-        let (_, present) = self.compared_units.get(&name)?;
+        let (_, present) = self.present.compared_units.get(&name)?;
         if !is_changed || number == *present {
             return None;
         }
         let successor = self.successor_at(position, &name, number, *present);
-        if !self.change.moves.contains_key(&number) {
+        if !self.present.change.moves.contains_key(&number) {
             let moves = self.moves_from(&name, number);
-            self.change.moves.insert(number, moves);
+            self.present.change.moves.insert(number, moves);
         }
-        let moves = self.change.moves.get(&number)?.as_ref()?;
+        let moves = self.present.change.moves.get(&number)?.as_ref()?;
         Some(moves.plan(&self.code, point, successor))
     }
 
@@ -209,12 +215,12 @@ impl SchemePrograms {
     fn successor_at(&self, position: u32, name: &Name, number: usize, present: usize) -> Option<usize> {
         let block = self.code.block_number_at(position)?;
         if block != self.code.block_number(number, 0) {
-            return self.change.redirects.get(&block).copied();
+            return self.present.change.redirects.get(&block).copied();
         }
         // Units that were made of parts of a text have bodies of their own.
         let is_whole = |(_, known): &(_, usize)| *known == number;
-        let mut earlier = self.versions.earlier.iter();
-        let is_body = earlier.any(|version| version.compared_units.get(name).is_some_and(is_whole));
+        let mut before = self.versions.before();
+        let is_body = before.any(|version| version.compared_units.get(name).is_some_and(is_whole));
         is_body.then(|| self.code.block_number(present, 0))
     }
 
@@ -222,8 +228,8 @@ impl SchemePrograms {
     fn moves_from(&self, name: &Name, number: usize) -> Option<Moves> {
         let mut earlier = self.earlier_units(name).into_iter();
         let old = earlier.find(|(_, known)| *known == number)?;
-        let new = self.compared_units.get(name)?.clone();
-        self.moves_between(old, new, &self.change)
+        let new = self.present.compared_units.get(name)?.clone();
+        self.moves_between(old, new, &self.present.change)
     }
 
     /// The moves from a unit to another of its name, with what a change says about them.
@@ -280,7 +286,7 @@ impl SchemePrograms {
                 Some(Err(kept)) => Some(kept.to_string()),
                 None => Some(Kept::NoSuccessor.to_string()),
             };
-            for frame in convert::listed(&frame.entries, &self.expander) {
+            for frame in convert::listed(&frame.entries, &self.present.expander) {
                 let kept = kept.clone();
                 moved.push((parked, MovedFrame { frame, kept }));
             }

@@ -32,9 +32,7 @@ use crate::scheme::entity::{Entity, PROGRAM};
 use crate::scheme::evaluation::Evaluations;
 use crate::scheme::profile::{Procedure, Profile};
 use crate::scheme::shared_definitions::SharedDefinitions;
-use crate::scheme::source::Pinned;
-use crate::scheme::template::LibraryTemplates;
-use crate::scheme::version::{Change, Versions};
+use crate::scheme::version::{Version, Versions};
 use crate::state::patches::Patches;
 use crate::turn::activation::Activation;
 use crate::turn::image::{FreezeError, Image, Stored, StoredUnit, StoredUnits, ThawError};
@@ -63,7 +61,6 @@ pub struct SchemePrograms {
     pub(super) code: CodeSpace,
     /// The number of the first host procedure among the primitives.
     pub(super) host_start: usize,
-    pub(super) expander: Expander,
     pub(super) program: IOValue,
     /// What compiles the texts, for people.
     pub(super) version: String,
@@ -71,31 +68,16 @@ pub struct SchemePrograms {
     pub(super) has_stored_units: bool,
     /// The value of `command-line`.
     pub(super) command_line: Vec<String>,
-    /// The units of the main program, in the order of evaluation.
-    pub(super) units: Vec<usize>,
-    /// The units that entities evaluate at their beginning, by their libraries.
-    pub(super) entity_units: BTreeMap<Name, Vec<usize>>,
     /// Whether the current turn writes to the console.
     pub(super) has_written: bool,
-    /// The sources that evaluated texts may import and include.
-    pub(super) sources: Pinned,
-    /// The units of libraries, with their numbers, by name: those of evaluated texts, too.
-    pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
-    /// The units with which those of a changed text are compared, with their numbers, by name. The
-    /// texts determine them, whatever this process has evaluated.
-    pub(super) compared_units: BTreeMap<Name, (Arc<Unit>, usize)>,
-    /// The definitions of the main program that its entities evaluate, with the number of their
-    /// unit; `None` if the program has no roles.
-    pub(super) shared: Option<(SharedDefinitions, usize)>,
     /// The units of evaluated texts, by number.
     pub(super) text_units: BTreeMap<usize, Arc<Unit>>,
     /// The counts of fuel, while a profile is being taken.
     pub(super) profile: Option<Profile>,
     /// The observation in progress; `None` in a run that continues.
     pub(super) observation: Option<Observation>,
-    pub(super) templates: LibraryTemplates,
-    /// How the present version differs from the one before.
-    pub(super) change: Change,
+    /// The version from which new computations begin.
+    pub(super) present: Version,
     pub(super) versions: Versions,
     /// The frames of failures, while somebody watches.
     pub(super) failed: FailedFrames,
@@ -186,12 +168,12 @@ impl SchemePrograms {
 
     /// Returns the expander, which knows the source texts that spans refer to.
     pub fn expander(&self) -> &Expander {
-        &self.expander
+        &self.present.expander
     }
 
     /// Returns the compiled unit of a library of the program, if it has one.
     pub fn compiled_library(&self, name: &Name) -> Option<CompiledUnit> {
-        let (unit, _) = self.library_units.get(name)?;
+        let (unit, _) = self.present.library_units.get(name)?;
         compile(unit, &self.code).ok()
     }
 
@@ -213,24 +195,16 @@ impl SchemePrograms {
             machine: Machine::new(),
             code,
             host_start,
-            expander,
             program,
             version: String::new(),
             has_stored_units: false,
             command_line: source.arguments.clone(),
-            units: Vec::new(),
-            entity_units: BTreeMap::new(),
             has_written: false,
             failed: FailedFrames::default(),
-            sources: Pinned::default(),
-            library_units: BTreeMap::new(),
-            compared_units: BTreeMap::new(),
-            shared: None,
             text_units: BTreeMap::new(),
             profile: None,
             observation: None,
-            templates: LibraryTemplates::default(),
-            change: Change::default(),
+            present: Version::of(expander),
             versions: Versions::default(),
             traced: Vec::new(),
             stop: Arc::default(),
@@ -240,18 +214,17 @@ impl SchemePrograms {
         for unit in &expansion.units {
             match programs.load_unit(unit) {
                 Ok(number) => {
-                    programs.units.push(number);
-                    programs
-                        .library_units
-                        .insert(unit.name.clone(), (Arc::clone(unit), number));
+                    programs.present.units.push(number);
+                    let units = &mut programs.present.library_units;
+                    units.insert(unit.name.clone(), (Arc::clone(unit), number));
                 }
-                Err(error) => return Err((error, programs.expander)),
+                Err(error) => return Err((error, programs.present.expander)),
             }
         }
-        programs.compared_units = programs.library_units.clone();
+        programs.present.compared_units = programs.present.library_units.clone();
         match programs.share(&expansion.units) {
             Ok(()) => Ok((programs, expansion.warnings)),
-            Err(error) => Err((error, programs.expander)),
+            Err(error) => Err((error, programs.present.expander)),
         }
     }
 
@@ -261,7 +234,7 @@ impl SchemePrograms {
         let shared = program.and_then(|program| SharedDefinitions::of(program, units, &self.code));
         if let Some(shared) = shared {
             let number = self.load_unit(&shared.unit)?;
-            self.shared = Some((shared, number));
+            self.present.shared = Some((shared, number));
         }
         Ok(())
     }
@@ -270,9 +243,13 @@ impl SchemePrograms {
     /// program.
     pub(super) fn defining_unit(&self, library: &Name) -> Option<(&Unit, usize)> {
         if library.as_str() == PROGRAM {
-            return self.shared.as_ref().map(|(shared, number)| (&*shared.unit, *number));
+            return self
+                .present
+                .shared
+                .as_ref()
+                .map(|(shared, number)| (&*shared.unit, *number));
         }
-        let (unit, number) = self.library_units.get(library)?;
+        let (unit, number) = self.present.library_units.get(library)?;
         Some((unit, *number))
     }
 
@@ -340,7 +317,7 @@ impl Programs for SchemePrograms {
     fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure> {
         self.go_to(patches)?;
         self.require_granted(manifest)?;
-        Ok(self.change.patching())
+        Ok(self.present.change.patching())
     }
 
     fn evaluated_libraries(&mut self, actor: &mut SchemeActor) -> BTreeSet<String> {
@@ -443,7 +420,7 @@ impl Programs for SchemePrograms {
     fn run(&mut self, actor: &mut SchemeActor, task: Task, turn: &mut Activation) -> End {
         actor.instance.heap.set_lenient(true);
         if let Some(evaluations) = &mut actor.evaluations {
-            evaluations.follow(self.change.id);
+            evaluations.follow(self.present.change.id);
         }
         let end = self.begin(actor, task, turn).and_then(|end| match end {
             Some(end) => Ok(end),

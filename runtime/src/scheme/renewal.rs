@@ -29,7 +29,7 @@ impl SchemePrograms {
         let before = self.present_texts();
         let listed = self.go_to(patches).and_then(|()| {
             self.require_granted(manifest)?;
-            Ok(self.change.listed.clone())
+            Ok(self.present.change.listed.clone())
         });
         match listed {
             Ok(listed) => Ok((listed, before)),
@@ -51,12 +51,12 @@ impl SchemePrograms {
     /// Checks that the actors may do what the libraries of the newest text need beyond those of
     /// the text before.
     pub(super) fn require_granted(&self, manifest: &Manifest) -> Result<(), Failure> {
-        let Some(before) = self.versions.earlier.last() else {
+        let Some(before) = self.versions.before().next_back() else {
             return Ok(());
         };
-        for library in self.compared_units.keys() {
+        for library in self.present.compared_units.keys() {
             let known = before.expander.requirements(library);
-            let needs = self.expander.requirements(library).iter();
+            let needs = self.present.expander.requirements(library).iter();
             let mut missing = needs
                 .filter(|need| !known.contains(need))
                 .filter(|need| !covers(manifest, need.capability.as_str()));
@@ -90,7 +90,7 @@ impl SchemePrograms {
         let is_main = actor.entity.is_none();
         let instance = &mut actor.instance;
         instance.heap.set_lenient(true);
-        for unit in &self.change.units {
+        for unit in &self.present.change.units {
             // A program without definitions has code in its actors nevertheless.
             let is_program = unit.name.as_str() == PROGRAM;
             let has_library = instance.has_library(&self.code, unit.name.as_str());
@@ -102,20 +102,20 @@ impl SchemePrograms {
                 instance.define(&self.code, name, *block)?;
             }
         }
-        for unit in &self.change.retired {
+        for unit in &self.present.change.retired {
             instance.link_apart(&self.code, *unit)?;
         }
         instance
             .heap
-            .replace_code(&self.code.replacements(&self.change.redirects));
+            .replace_code(&self.code.replacements(&self.present.change.redirects));
         Ok(())
     }
 
     /// Evaluates the libraries that the text before does not use, in an instance that has code of
     /// the text.
     fn evaluate_new_libraries(&mut self, actor: &mut SchemeActor, fuel: &mut i64) -> Result<(), Failure> {
-        let libraries = self.change.libraries.clone();
-        let mut changed = self.change.units.iter();
+        let libraries = self.present.change.libraries.clone();
+        let mut changed = self.present.change.units.iter();
         let has_text = changed.any(|unit| self.has_library(actor, unit.name.as_str()));
         if !libraries.is_empty() && (has_text || actor.entity.is_none()) {
             self.evaluate_libraries(actor, &libraries, fuel)?;
@@ -128,7 +128,7 @@ impl SchemePrograms {
         if actor.entity.is_none() {
             return Ok(());
         }
-        let units = self.change.units.iter();
+        let units = self.present.change.units.iter();
         let own = units.filter(|unit| self.has_library(actor, unit.name.as_str()));
         let values: Vec<usize> = own.filter_map(|unit| unit.shared_values).collect();
         for unit in values {
@@ -144,7 +144,7 @@ impl SchemePrograms {
         step: usize,
         turn: &mut Activation,
     ) -> Result<(), Fault> {
-        let Some((of, unit)) = self.change.steps.get(step) else {
+        let Some((of, unit)) = self.present.change.steps.get(step) else {
             return Ok(());
         };
         // Only actors besides the main one may have evaluated a library that no text imports.

@@ -426,7 +426,7 @@ impl Slicing<'_> {
         let written = self.written(self.actor_of(id), origin.value);
         let mut spans = self.programs.code.spans_around(origin.position);
         spans.find(|span| {
-            let source = self.programs.expander.source(span.source);
+            let source = self.programs.present.expander.source(span.source);
             let text = source.and_then(|source| source.text.get(span.start as usize..span.end as usize));
             self.is_own(*span) && text.is_some_and(|text| text.contains(&written))
         })
@@ -448,7 +448,7 @@ impl Slicing<'_> {
     }
 
     fn is_own(&self, span: Span) -> bool {
-        let source = self.programs.expander.source(span.source);
+        let source = self.programs.present.expander.source(span.source);
         source.is_some_and(|source| !source.name.starts_with(EMBEDDED))
     }
 
@@ -481,7 +481,7 @@ impl Slicing<'_> {
     }
 
     fn origin(&self, span: Span) -> Option<Origin> {
-        let source = self.programs.expander.source(span.source)?;
+        let source = self.programs.present.expander.source(span.source)?;
         Some(Origin {
             source: source.name.clone(),
             start: span.start.into(),

@@ -45,12 +45,16 @@ impl SchemePrograms {
     /// texts.
     pub fn stale_code(&self) -> StaleCode {
         let mut stale = Vec::new();
-        for version in &self.versions.earlier {
+        for version in self.versions.before() {
             for name in version.compared_units.keys() {
-                let present = self.compared_units.get(name).map(|(_, number)| *number);
+                let present = self.present.compared_units.get(name).map(|(_, number)| *number);
                 for (unit, number) in self.earlier_units(name) {
-                    let steps = self.change.steps.iter().any(|(_, step)| *step == number);
-                    let shared = self.shared.as_ref().is_some_and(|(_, shared)| *shared == number);
+                    let steps = self.present.change.steps.iter().any(|(_, step)| *step == number);
+                    let shared = self
+                        .present
+                        .shared
+                        .as_ref()
+                        .is_some_and(|(_, shared)| *shared == number);
                     if Some(number) == present || steps || shared || unit.compiled.is_some() {
                         continue;
                     }
@@ -76,7 +80,7 @@ impl SchemePrograms {
             let found = self.code.fingerprint(self.code.block(number).start);
             found.map(|fingerprint| fingerprint.hash)
         };
-        let successor = self.change.redirects.get(&block);
+        let successor = self.present.change.redirects.get(&block);
         successor.is_some_and(|successor| fingerprint(*successor) == fingerprint(block))
     }
 
@@ -106,7 +110,7 @@ impl SchemePrograms {
         let frames = parked_frames(heap, &self.code, continuation, FRAMES_MAX);
         let waiting = frames.iter().filter(|frame| code.has(&self.code, frame.position));
         waiting
-            .flat_map(|frame| convert::listed(&frame.entries, &self.expander))
+            .flat_map(|frame| convert::listed(&frame.entries, &self.present.expander))
             .collect()
     }
 }

@@ -83,7 +83,7 @@ impl SchemePrograms {
         }
         let text_of = |source: &SourceId| {
             let record = texts.entry(*source).or_insert_with(|| {
-                let source = self.expander.source(*source);
+                let source = self.present.expander.source(*source);
                 let (name, text) = source.map_or((String::new(), ""), |source| (source.name.clone(), &*source.text));
                 TextRecord {
                     name,
@@ -102,7 +102,7 @@ impl SchemePrograms {
     /// Loads those of the stored units that are not loaded yet and that this machine can run; a
     /// snapshot names the others in vain.
     pub(super) fn load_stored_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {
-        let mut known = KnownTexts::of(self.expander.sources());
+        let mut known = KnownTexts::of(self.present.expander.sources());
         for (unit, blob) in stored {
             if self.code.find_unit(&unit.0).is_some() {
                 continue;
@@ -113,7 +113,7 @@ impl SchemePrograms {
                 self.has_stored_units |= self.code.load(&compiled).is_ok();
             }
         }
-        self.expander.set_sources(known.texts);
+        self.present.expander.set_sources(known.texts);
     }
 }
 

@@ -20,26 +20,53 @@ use super::template::LibraryTemplates;
 use crate::state::patches::{Patched, Patches};
 use crate::turn::program::Patching;
 
-/// A version that is not the present one.
+/// The units of libraries, with their numbers, by name.
+pub(super) type LibraryUnits = BTreeMap<Name, (Arc<Unit>, usize)>;
+
+/// A version of a program: one of its texts, compiled.
 pub(super) struct Version {
     pub(super) expander: Expander,
+    /// The units of the main program, in the order of evaluation.
     pub(super) units: Vec<usize>,
+    /// The units that entities evaluate at their beginning, by their libraries.
     pub(super) entity_units: BTreeMap<Name, Vec<usize>>,
+    /// The sources that evaluated texts may import and include.
     pub(super) sources: Pinned,
-    pub(super) library_units: BTreeMap<Name, (Arc<Unit>, usize)>,
-    pub(super) compared_units: BTreeMap<Name, (Arc<Unit>, usize)>,
-    /// Those that the version before has while this one does not follow it.
-    pub(super) compared_before: BTreeMap<Name, (Arc<Unit>, usize)>,
+    /// The units of libraries: those of evaluated texts, too.
+    pub(super) library_units: LibraryUnits,
+    /// The units with which those of a changed text are compared. The texts determine them,
+    /// whatever this process has evaluated.
+    pub(super) compared_units: LibraryUnits,
+    /// The definitions of the main program that its entities evaluate, with the number of their
+    /// unit; `None` if the program has no roles.
     pub(super) shared: Option<(SharedDefinitions, usize)>,
     pub(super) templates: LibraryTemplates,
+    /// The difference from the version before.
     pub(super) change: Change,
 }
 
-/// The versions of a program before the present one.
+impl Version {
+    /// The version of a text of which nothing is loaded yet.
+    pub(super) fn of(expander: Expander) -> Self {
+        Self {
+            expander,
+            units: Vec::new(),
+            entity_units: BTreeMap::new(),
+            sources: Pinned::default(),
+            library_units: BTreeMap::new(),
+            compared_units: BTreeMap::new(),
+            shared: None,
+            templates: LibraryTemplates::default(),
+            change: Change::default(),
+        }
+    }
+}
+
+/// The versions of a program besides the present one.
 #[derive(Default)]
 pub(super) struct Versions {
     /// The earlier ones, the first text's first.
-    pub(super) earlier: Vec<Version>,
+    pub(super) earlier: Vec<EarlierVersion>,
     /// The changed texts that led to the present one.
     pub(super) followed: Patches,
     /// Versions that the run has left, the latest last: it may come back.
@@ -50,11 +77,32 @@ pub(super) struct Versions {
     pub(super) ahead: Option<fn(&LibraryName) -> Option<Ahead>>,
 }
 
+impl Versions {
+    /// The versions before the present one, the first text's first.
+    pub(super) fn before(&self) -> impl DoubleEndedIterator<Item = &Version> {
+        self.earlier.iter().map(|earlier| &earlier.version)
+    }
+}
+
+/// A version that another follows.
+pub(super) struct EarlierVersion {
+    pub(super) version: Version,
+    /// Its `compared_units` when none follows it.
+    pub(super) compared_alone: LibraryUnits,
+}
+
+/// A version that can follow the present one.
+pub(super) struct NextVersion {
+    pub(super) version: Version,
+    /// The `compared_units` of the version before, when this one follows it.
+    pub(super) compared_before: LibraryUnits,
+}
+
 /// A version that a run has left.
 pub(super) struct LeftVersion {
     /// The changed texts that lead to it.
     pub(super) texts: Vec<Patched>,
-    pub(super) version: Version,
+    pub(super) next: NextVersion,
 }
 
 /// A new text after expansion.

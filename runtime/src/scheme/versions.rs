@@ -22,7 +22,7 @@ use super::programs::SchemePrograms;
 use super::source::differing::differing;
 use super::source::matching::Matching;
 use super::source::{Pinned, ProgramRecord};
-use super::version::{LeftVersion, NewText, Version};
+use super::version::{EarlierVersion, LeftVersion, NewText, NextVersion};
 use crate::model::codec::Codec;
 use crate::model::failure::Failure;
 use crate::state::patches::{Patched, Patches};
@@ -40,12 +40,17 @@ impl SchemePrograms {
 
     /// Returns a source that the run has pinned, by the key under which it was found.
     pub fn pinned_source(&self, wanted: &[String]) -> Option<SourceText> {
-        self.sources.0.get(wanted).cloned()
+        self.present.sources.0.get(wanted).cloned()
     }
 
     /// Whether the run has a text.
     pub fn has_text(&self, text: &str) -> bool {
-        let mut read = self.expander.sources().iter().chain(self.sources.0.values());
+        let mut read = self
+            .present
+            .expander
+            .sources()
+            .iter()
+            .chain(self.present.sources.0.values());
         read.any(|source| &*source.text == text)
     }
 
@@ -89,61 +94,56 @@ impl SchemePrograms {
         Ok(())
     }
 
-    fn go_forward(&mut self, mut version: Version) {
-        self.exchange(&mut version);
-        self.versions.earlier.push(version);
+    fn go_forward(&mut self, next: NextVersion) {
+        let compared_alone = mem::replace(&mut self.present.compared_units, next.compared_before);
+        let version = mem::replace(&mut self.present, next.version);
+        self.versions.earlier.push(EarlierVersion {
+            version,
+            compared_alone,
+        });
         self.redirect();
     }
 
     /// Goes back from the version that changed texts lead to.
     fn go_back(&mut self, texts: &[Patched]) {
-        let Some(mut version) = self.versions.earlier.pop() else {
+        let Some(earlier) = self.versions.earlier.pop() else {
             return;
         };
-        self.exchange(&mut version);
-        mem::swap(&mut self.compared_units, &mut version.compared_before);
+        let version = mem::replace(&mut self.present, earlier.version);
+        let compared_before = mem::replace(&mut self.present.compared_units, earlier.compared_alone);
         // Spans name texts by number, whatever version they come from.
-        self.expander.set_sources(version.expander.sources().to_vec());
+        self.present.expander.set_sources(version.expander.sources().to_vec());
         self.redirect();
         if self.versions.left.len() == LEFT_MAX {
             self.versions.left.remove(0);
         }
         self.versions.left.push(LeftVersion {
             texts: texts.to_vec(),
-            version,
+            next: NextVersion {
+                version,
+                compared_before,
+            },
         });
     }
 
     /// Takes the version that changed texts lead to, if the run has left it lately.
-    fn take_left(&mut self, texts: &[Patched]) -> Option<Version> {
+    fn take_left(&mut self, texts: &[Patched]) -> Option<NextVersion> {
         let mut left = self.versions.left.iter();
         let place = left.position(|left| left.texts == texts)?;
-        let mut version = self.versions.left.remove(place).version;
-        version.expander.set_sources(self.expander.sources().to_vec());
-        mem::swap(&mut self.compared_units, &mut version.compared_before);
-        Some(version)
+        let mut next = self.versions.left.remove(place).next;
+        let sources = self.present.expander.sources().to_vec();
+        next.version.expander.set_sources(sources);
+        Some(next)
     }
 
     fn redirect(&mut self) {
-        self.code.redirect(&self.change.redirects);
+        self.code.redirect(&self.present.change.redirects);
         self.machine.forget_code();
-    }
-
-    fn exchange(&mut self, version: &mut Version) {
-        mem::swap(&mut self.expander, &mut version.expander);
-        mem::swap(&mut self.units, &mut version.units);
-        mem::swap(&mut self.entity_units, &mut version.entity_units);
-        mem::swap(&mut self.sources, &mut version.sources);
-        mem::swap(&mut self.library_units, &mut version.library_units);
-        mem::swap(&mut self.compared_units, &mut version.compared_units);
-        mem::swap(&mut self.shared, &mut version.shared);
-        mem::swap(&mut self.templates, &mut version.templates);
-        mem::swap(&mut self.change, &mut version.change);
     }
 
     /// Compiles a changed text, which is to take the place of the present one: that of `before`, or
     /// the first one.
-    fn next_version(&mut self, before: Option<&Patched>, patched: &Patched) -> Result<Version, Failure> {
+    fn next_version(&mut self, before: Option<&Patched>, patched: &Patched) -> Result<NextVersion, Failure> {
         let read = |program: &IOValue| {
             ProgramRecord::decode(program).map_err(|error| Failure::new("no-program", error.to_string()))
         };
@@ -168,8 +168,8 @@ impl SchemePrograms {
         let default_imports = record.default_imports.into_iter().map(library).collect();
         let mut expander = Expander::new(self.code.signatures(), default_imports)
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
-        let known = self.expander.sources().len();
-        expander.set_sources(self.expander.sources().to_vec());
+        let known = self.present.expander.sources().len();
+        expander.set_sources(self.present.expander.sources().to_vec());
         let ahead = self.versions.ahead;
         let find = move |name: &LibraryName| ahead.and_then(|ahead| ahead(name));
         let mut matching = Matching::new(Pinned(sources), &find);
@@ -177,7 +177,7 @@ impl SchemePrograms {
         let expansion = expansion.map_err(|errors| super::interaction::syntax_failure(&expander, &errors))?;
         expander.set_sources(told_apart(expander.sources(), known, patched.turn));
         self.versions.made += 1;
-        let compared_before = self.compared_units.clone();
+        let compared_alone = self.present.compared_units.clone();
         let changed = self.change_to(NewText {
             expander,
             units: &expansion.units,
@@ -186,28 +186,27 @@ impl SchemePrograms {
             differing,
             id: self.versions.made,
         });
-        match changed {
-            Ok(mut version) => {
-                version.sources = matching.into_sources();
-                version.compared_before = compared_before;
-                Ok(version)
-            }
-            Err(failure) => {
-                self.compared_units = compared_before;
-                Err(failure)
-            }
-        }
+        // The comparison adds to them; they stay so only while the new version is the present one.
+        let compared_before = mem::replace(&mut self.present.compared_units, compared_alone);
+        let mut version = changed?;
+        version.sources = matching.into_sources();
+        Ok(NextVersion {
+            version,
+            compared_before,
+        })
     }
 
     /// All texts that the run has had, with those that come with a changed one, by their hashes.
     fn texts_with(&self, patched: &Patched) -> BTreeMap<BlobHash, Arc<str>> {
-        let read = self.expander.sources().iter().map(|source| Arc::clone(&source.text));
-        let pinned = self.sources.0.values().map(|source| Arc::clone(&source.text));
-        let earlier = self
-            .versions
-            .earlier
+        let read = self
+            .present
+            .expander
+            .sources()
             .iter()
-            .flat_map(|version| version.sources.0.values());
+            .map(|source| Arc::clone(&source.text));
+        let pinned = self.present.sources.0.values().map(|source| Arc::clone(&source.text));
+        let before = self.versions.before();
+        let earlier = before.flat_map(|version| version.sources.0.values());
         let earlier = earlier.map(|source| Arc::clone(&source.text));
         let new = patched.text.texts.iter().map(|text| Arc::from(text.as_str()));
         let all = read.chain(pinned).chain(earlier).chain(new);

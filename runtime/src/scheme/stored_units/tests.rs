@@ -226,7 +226,7 @@ fn every_unit_is_loaded_as_it_was_stored() {
         .units_besides(&StoredUnits::new())
         .expect("units can be stored");
     assert_eq!(stored.len(), programs.code.units().len() - 1);
-    let mut known = KnownTexts::of(programs.expander.sources());
+    let mut known = KnownTexts::of(programs.present.expander.sources());
     for unit in stored {
         let again = known.unit(unit.blob.as_bytes(), &|_| None).expect("it was stored");
         assert_eq!(BlobHash(again.hash()), unit.unit);
@@ -249,7 +249,7 @@ fn a_unit_whose_text_is_gone_has_no_places() {
         let bytes = PackedValue::write(|out| record.write(out))
             .expect("it is small")
             .into_bytes();
-        let mut known = KnownTexts::of(programs.expander.sources());
+        let mut known = KnownTexts::of(programs.present.expander.sources());
         let again = known.unit(&bytes, &|_| None).expect("a unit");
         assert_eq!(BlobHash(again.hash()), unit.unit);
         let has_text = |place: &Span| !known.texts[place.source.0 as usize].text.is_empty();
@@ -264,7 +264,7 @@ proptest! {
         for unit in programs.units_besides(&StoredUnits::new()).expect("units can be stored") {
             let mut bytes = unit.blob.as_bytes().to_vec();
             *at.get_mut(&mut bytes) = byte;
-            let mut known = KnownTexts::of(programs.expander.sources());
+            let mut known = KnownTexts::of(programs.present.expander.sources());
             if let Some(unit) = known.unit(&bytes, &|_| None) {
                 drop(programs.code.load(&unit));
             }

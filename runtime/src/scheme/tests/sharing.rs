@@ -103,7 +103,7 @@ fn whoever_comes_later_uses_as_much_fuel_as_the_first() {
     let fuel = fuel_of_beginnings(&world);
     assert!(fuel.len() == 3 && fuel[0] > 20, "{fuel:?}");
     assert!(fuel.iter().all(|used| *used == fuel[0]), "{fuel:?}");
-    assert_eq!(world.run.programs::<SchemePrograms>().templates.known.len(), 1);
+    assert_eq!(world.run.programs::<SchemePrograms>().present.templates.known.len(), 1);
 }
 
 #[test]
@@ -111,5 +111,5 @@ fn a_library_that_asks_for_something_is_evaluated_by_each() {
     let mut world = three("(define state 'ready) (log! 'loaded)");
     // The main program loads the library first.
     world.check("loaded\nloaded\n(1 ready)\nloaded\n(2 ready)\nloaded\n(3 ready)");
-    assert_eq!(world.run.programs::<SchemePrograms>().templates.known.len(), 0);
+    assert_eq!(world.run.programs::<SchemePrograms>().present.templates.known.len(), 0);
 }
