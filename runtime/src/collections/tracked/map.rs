@@ -2,6 +2,9 @@
 //!
 //! INVARIANT: a map with an empty undo log equals the map at the start of the turn; the first note
 //! about a key holds the value from then.
+//! A turn that changes very many keys copies the map, which shares its nodes, and an abort goes back
+//! to the copy: to undo a million insertions one by one takes a second, in which nobody can stop
+//! the process. (A copy in each turn would make most turns slower.)
 //! It does not know what a turn is; `../../state.rs` does.
 //! Read next: `table.rs`, then `tree.rs`.
 
@@ -21,6 +24,9 @@ use crate::model::codec::{Codec, DecodeError};
 /// A linear search finds a key among at most this many notes.
 const SHORT_MAX: usize = 16;
 
+/// The maximum number of long notes before the map is copied.
+const LONG_MAX: usize = if cfg!(test) { 8 } else { 1 << 14 };
+
 /// Room for this many notes stays allocated from turn to turn.
 const KEPT_MAX: usize = 4;
 
@@ -30,24 +36,27 @@ const KEPT_MAX: usize = 4;
 pub struct Tracked<K, V, M = Ordered<K, V>> {
     pub(super) map: M,
     /// The undo log; `None` in most maps, because few changed lately.
-    pub(super) notes: Option<Box<Notes<K, V>>>,
+    pub(super) notes: Option<Box<Notes<K, V, M>>>,
 }
 
 /// The undo log: the old value of each changed key, each key once.
-pub(super) struct Notes<K, V> {
+pub(super) struct Notes<K, V, M> {
     /// The first notes, in the order of the changes; not empty if `long` has any.
     short: Vec<(K, Option<V>)>,
-    /// The other notes; few turns have any.
+    /// The next notes; few turns have any.
     long: BTreeMap<K, Option<V>>,
+    /// The map after these changes, and the notes about keys that changed later.
+    copy: Option<(M, BTreeMap<K, Option<V>>)>,
     /// The savepoints, which receive the notes of turns that commit.
     pub(super) savepoints: Savepoints<K, V>,
 }
 
-impl<K, V> Default for Notes<K, V> {
+impl<K, V, M> Default for Notes<K, V, M> {
     fn default() -> Self {
         Self {
             short: Vec::new(),
             long: BTreeMap::new(),
+            copy: None,
             savepoints: Savepoints::default(),
         }
     }
@@ -62,6 +71,7 @@ impl<K: Clone, V: Clone, M: Clone> Clone for Tracked<K, V, M> {
                 Box::new(Notes {
                     short: notes.short.clone(),
                     long: notes.long.clone(),
+                    copy: notes.copy.clone(),
                     savepoints: Savepoints::default(),
                 })
             }),
@@ -137,8 +147,10 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
     pub fn noted(&self) -> impl Iterator<Item = (&K, Option<&V>)> {
         let notes = self.notes.iter();
         notes.flat_map(|notes| {
-            let short = notes.short.iter().map(|(key, old)| (key, old.as_ref()));
-            short.chain(notes.long.iter().map(|(key, old)| (key, old.as_ref())))
+            let short = notes.short.iter().map(|(key, old)| (key, old));
+            let last = notes.copy.iter().flat_map(|(_, last)| last);
+            let all = short.chain(&notes.long).chain(last);
+            all.map(|(key, old)| (key, old.as_ref()))
         })
     }
 
@@ -160,8 +172,13 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracked<K, V, M> {
                 notes.short.reserve_exact(1);
             }
             notes.short.push((key, old));
+        } else if let Some((_, last)) = &mut notes.copy {
+            last.insert(key, old);
         } else {
             notes.long.insert(key, old);
+            if notes.long.len() == LONG_MAX {
+                notes.copy = Some((self.map.clone(), BTreeMap::new()));
+            }
         }
     }
 }
@@ -181,6 +198,9 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracking for Tracked<K, V, M> {
     fn abort_turn(&mut self) {
         if let Some(notes) = &mut self.notes {
             let long = std::mem::take(&mut notes.long);
+            if let Some((copy, _)) = notes.copy.take() {
+                self.map = copy;
+            }
             for (key, old) in notes.short.drain(..).chain(long) {
                 match old {
                     Some(old) => self.map.insert(key, old),
@@ -217,11 +237,12 @@ impl<K: Ord + Clone, V: Clone, M: Table<K, V>> Tracking for Tracked<K, V, M> {
     }
 }
 
-impl<K: Ord + Clone, V: Clone> Notes<K, V> {
+impl<K: Ord + Clone, V: Clone, M> Notes<K, V, M> {
     /// Returns the note about a key.
     pub(super) fn get(&self, key: &K) -> Option<&Option<V>> {
         let short = self.short.iter().find(|(noted, _)| noted == key);
-        short.map(|(_, old)| old).or_else(|| self.long.get(key))
+        let later = || self.long.get(key).or_else(|| self.copy.as_ref()?.1.get(key));
+        short.map(|(_, old)| old).or_else(later)
     }
 
     /// Passes the notes to the newest savepoint, if there is one.
@@ -237,7 +258,11 @@ impl<K: Ord + Clone, V: Clone> Notes<K, V> {
         }
         // Taking an empty tree costs as much as searching a small one.
         if !self.long.is_empty() {
-            for (key, old) in std::mem::take(&mut self.long) {
+            let last = self.copy.take().map(|(_, last)| last);
+            for (key, old) in std::mem::take(&mut self.long)
+                .into_iter()
+                .chain(last.into_iter().flatten())
+            {
                 self.savepoints.keep(&key, || old);
             }
         }

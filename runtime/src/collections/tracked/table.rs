@@ -9,7 +9,9 @@ use std::ops::Bound;
 use crate::collections::ordered::{Key, Ordered};
 
 /// A map whose changes [`Tracked`](super::Tracked) can note and undo.
-pub trait Table<K, V>: Default {
+///
+/// Its clone shares what neither changes.
+pub trait Table<K, V>: Clone + Default {
     /// Returns the number of entries.
     fn count(&self) -> usize;
 
