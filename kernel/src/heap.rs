@@ -189,8 +189,8 @@ const WORDS_INITIAL: usize = 512;
 /// The collector stores half an index in 32 bits.
 const WORDS_MAX: usize = 1 << 32;
 
-/// Words beyond the limit that a turn may use each time that its memory runs out, besides the words
-/// of its stack; and the maximum of all of these together.
+/// Words beyond the limit that a turn may use each time that its memory runs out, and the maximum of
+/// all of these together; both besides the words of its stack.
 const WORDS_LENT_AT_ONCE: usize = 8 * 1024;
 const WORDS_LENT_MAX: usize = 32 * WORDS_LENT_AT_ONCE;
 
@@ -323,7 +323,8 @@ impl Heap {
     /// handlers need some, first of all to capture the `words_stacked` words of the stack. The loan
     /// does not depend on garbage, so a turn has the same outcome whenever the heap was collected.
     pub(crate) fn lend_words(&mut self, words_stacked: usize) {
-        self.words_lent = (self.words_lent + WORDS_LENT_AT_ONCE + words_stacked).min(WORDS_LENT_MAX);
+        let most = WORDS_LENT_MAX + words_stacked;
+        self.words_lent = (self.words_lent + WORDS_LENT_AT_ONCE + words_stacked).min(most);
         self.limit = self.limit_now();
     }
 

@@ -42,14 +42,18 @@ pub use tracing::{HostCall, Origin, OriginId, Sort, Trace, Written};
 use frame::Frame;
 use native::NativeTier;
 
-/// Words of the stack that frames may use.
-const STACK_WORDS: usize = 64 * 1024;
+/// Words of the stack that frames may use, four megabytes: frames that move to the heap cost the
+/// copy, its collection and a slow return, but a collection looks at all words of the stack.
+const STACK_WORDS: usize = 512 * 1024;
+/// Words of the stack that are kept when a computation ends.
+const STACK_WORDS_KEPT: usize = 64 * 1024;
 /// Words that the pseudo frames of interrupts and conditions may use beyond the part of the stack
 /// in use.
 const OVERRUN_WORDS: usize = 8;
 /// Words of the stack above the part in use: an overrun, and another one that is cleared behind it.
 const MARGIN_WORDS: usize = 2 * OVERRUN_WORDS;
-/// Words by which the part of the stack in use grows.
+/// The least number of words by which the part of the stack in use grows; a large one grows by a
+/// sixteenth.
 const STACK_STEP_WORDS: usize = 256;
 /// The maximum of arguments of a call.
 pub const ARGUMENTS_MAX: usize = 32 * 1024;
@@ -245,6 +249,11 @@ impl Machine {
         if !self.is_clean {
             self.stack[..self.soft_limit + OVERRUN_WORDS].fill(Value::ZERO);
             self.soft_limit = self.least_limit;
+            let kept = STACK_WORDS_KEPT.max(self.least_limit + MARGIN_WORDS);
+            if self.stack.len() > 2 * kept {
+                self.stack.truncate(kept);
+                self.stack.shrink_to_fit();
+            }
             self.is_clean = true;
         }
         if let Some(trace) = &mut self.trace {
@@ -410,7 +419,8 @@ impl Machine {
     fn ensure_room(&mut self, words: usize) -> bool {
         let end = self.base + words;
         if end > self.soft_limit && end <= STACK_WORDS {
-            self.soft_limit = end.next_multiple_of(STACK_STEP_WORDS).min(STACK_WORDS);
+            let wanted = end + end / 16;
+            self.soft_limit = wanted.next_multiple_of(STACK_STEP_WORDS).min(STACK_WORDS);
         }
         let fits = end <= self.soft_limit;
         let least = end.max(self.soft_limit) + MARGIN_WORDS;

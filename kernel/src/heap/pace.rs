@@ -95,6 +95,16 @@ impl Heap {
         self.start_nursery(self.line);
     }
 
+    /// Puts the next collection off until as many words are allocated as a collection looks at
+    /// outside the heap, because that costs as much as to allocate them.
+    pub(crate) fn delay_collection(&mut self, words_outside: usize) {
+        let end = self.line + words_outside.min(NURSERY_WORDS_MAX);
+        if end > self.nursery_end && !self.is_stressed {
+            self.nursery_end = end;
+            self.limit = self.limit_now();
+        }
+    }
+
     /// Notes a major collection.
     pub(super) fn note_major(&mut self) {
         self.statistics.collections_major += 1;

@@ -289,6 +289,7 @@ impl SlowPath<'_> {
         clear_dead_frames(&mut stack[1..base], live, |word| word, dead);
         let words_used = self.heap.statistics().words_used;
         collect(self.heap, &mut [&mut stack[..end]], live);
+        self.heap.delay_collection(end);
         self.heap.note_freed(words_used);
         // Words above may refer to objects that have moved; later frames must not find them.
         let limit = self.machine.soft_limit.max(end) + OVERRUN_WORDS;
