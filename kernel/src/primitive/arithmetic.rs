@@ -74,13 +74,13 @@ primitives! {
     /// Returns the greatest of the numbers, inexact if one of them is.
     /// Fails with `wrong-type` if an argument is not a real number.
     "max" "number₁ number₂ …" [1, _] (cost::comparison) => |context, arguments| {
-        extreme(context, arguments, Number::max)
+        extreme(context, arguments, i64::max, Number::max)
     };
 
     /// Returns the least of the numbers, inexact if one of them is.
     /// Fails with `wrong-type` if an argument is not a real number.
     "min" "number₁ number₂ …" [1, _] (cost::comparison) => |context, arguments| {
-        extreme(context, arguments, Number::min)
+        extreme(context, arguments, i64::min, Number::min)
     };
 }
 
@@ -317,11 +317,23 @@ fn ordered(heap: &Heap, arguments: &[Value], holds: Comparison) -> Result<Value,
     Ok(Value::boolean(truth))
 }
 
+/// Joins the arguments from the first on, if there are any and all are fixnums.
+pub(super) fn fold_fixnums(arguments: &[Value], operation: fn(i64, i64) -> i64) -> Option<i64> {
+    let (first, others) = arguments.split_first()?;
+    others.iter().try_fold(first.as_fixnum()?, |joined, other| {
+        Some(operation(joined, other.as_fixnum()?))
+    })
+}
+
 fn extreme(
     context: &mut Context<'_>,
     arguments: &[Value],
+    choose_short: fn(i64, i64) -> i64,
     choose: fn(&Number, &Number) -> Number,
 ) -> Result<Value, PrimitiveError> {
+    if let Some(chosen) = fold_fixnums(arguments, choose_short) {
+        return Ok(context.heap.integer(chosen)?);
+    }
     if arguments.len() > 1 && arguments.iter().any(|argument| argument.as_fixnum().is_none()) {
         context.heap.charge(1);
     }

@@ -231,6 +231,9 @@ fn has_ratio(heap: &Heap, number: Value) -> bool {
 
 /// Returns the fuel of making numbers of values; a ratio and a complex number have two.
 fn conversion(heap: &Heap, numbers: &[Value]) -> u64 {
+    if numbers.iter().all(|number| !number.is_object()) {
+        return 0;
+    }
     let pairs = |number: &&Value| has_ratio(heap, **number) || heap.is_kind(**number, Kind::Complex);
     linear_in(limbs_of(heap, numbers)) + 2 * numbers.iter().filter(pairs).count() as u64
 }
@@ -379,7 +382,9 @@ pub(crate) fn division(heap: &Heap, a: Value, b: Value) -> u64 {
 }
 
 fn parts_division(heap: &Heap, number: Value) -> u64 {
-    if heap.is_kind(number, Kind::Ratio) {
+    if !number.is_object() {
+        0
+    } else if heap.is_kind(number, Kind::Ratio) {
         RATIO + division(heap, heap.field(number, 0), heap.field(number, 1))
     } else {
         linear_in(limbs(heap, number))

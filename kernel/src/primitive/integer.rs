@@ -5,7 +5,10 @@
 //! It does not compute; `number/` does.
 //! Read next: `primitive/numeric.rs`.
 
+use num_integer::Integer;
+
 use super::argument::{number_at, wrong_type};
+use super::arithmetic::fold_fixnums;
 use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind};
@@ -90,11 +93,15 @@ primitives! {
 
     /// Returns the greatest common divisor of the integers, 0 if there are none; never negative.
     /// Fails with `wrong-type` if an argument is not an integer.
-    "gcd" "integer …" [0, _] counted => |context, arguments| fold(context, arguments, Number::Fixnum(0), Number::gcd);
+    "gcd" "integer …" [0, _] counted => |context, arguments| {
+        fold(context, arguments, Number::Fixnum(0), Some(Integer::gcd), Number::gcd)
+    };
 
     /// Returns the least common multiple of the integers, 1 if there are none; never negative.
     /// Fails with `wrong-type` if an argument is not an integer.
-    "lcm" "integer …" [0, _] counted => |context, arguments| fold(context, arguments, Number::Fixnum(1), Number::lcm);
+    "lcm" "integer …" [0, _] counted => |context, arguments| {
+        fold(context, arguments, Number::Fixnum(1), None, Number::lcm)
+    };
 
     /// Returns two values: the greatest exact integer whose square is not above `k`, and the
     /// difference to `k`.
@@ -119,19 +126,28 @@ primitives! {
 
     /// Returns the integer whose bits are set in all arguments, −1 if there are none.
     /// Fails with `wrong-type` if an argument is not an exact integer.
-    "bitwise-and" "integer …" [0, _] counted => |context, arguments| bits(context, arguments, -1, Number::bitwise_and);
+    "bitwise-and" "integer …" [0, _] counted => |context, arguments| {
+        AND.apply(context, arguments)
+    };
 
     /// Returns the integer whose bits are set in at least one argument, 0 if there are none.
     /// Fails with `wrong-type` if an argument is not an exact integer.
-    "bitwise-or" "integer …" [0, _] counted => |context, arguments| bits(context, arguments, 0, Number::bitwise_or);
+    "bitwise-or" "integer …" [0, _] counted => |context, arguments| {
+        OR.apply(context, arguments)
+    };
 
     /// Returns the integer whose bits are set in an odd number of arguments, 0 if there are none.
     /// Fails with `wrong-type` if an argument is not an exact integer.
-    "bitwise-xor" "integer …" [0, _] counted => |context, arguments| bits(context, arguments, 0, Number::bitwise_xor);
+    "bitwise-xor" "integer …" [0, _] counted => |context, arguments| {
+        EXCLUSIVE_OR.apply(context, arguments)
+    };
 
     /// Returns the integer with all bits inverted.
     /// Fails with `wrong-type` if the argument is not an exact integer.
     "bitwise-not" "integer" [1, 1] (cost::linear) => |context, arguments| {
+        if let Some(integer) = arguments[0].as_fixnum() {
+            return Ok(context.heap.integer(!integer)?);
+        }
         let inverse = exact_at(context.heap, arguments, 0)?.bitwise_not()?;
         Ok(context.heap.number(&inverse)?)
     };
@@ -140,6 +156,9 @@ primitives! {
     /// Fails with `wrong-type` if an argument is not an exact integer, with `arithmetic` if the
     /// result is too long.
     "arithmetic-shift" "integer count" [2, 2] (cost::shifted) => |context, arguments| {
+        if let Some(shifted) = shifted_fixnum(arguments[0], arguments[1]) {
+            return Ok(context.heap.integer(shifted)?);
+        }
         let (number, count) = (exact_at(context.heap, arguments, 0)?, exact_at(context.heap, arguments, 1)?);
         let shifted = number.arithmetic_shift(&count)?;
         Ok(context.heap.number(&shifted)?)
@@ -253,10 +272,18 @@ fn fold(
     context: &mut Context<'_>,
     arguments: &[Value],
     neutral: Number,
+    of_fixnums: Option<fn(&i64, &i64) -> i64>,
     operation: fn(&Number, &Number) -> Result<Number, NumberError>,
 ) -> Result<Value, PrimitiveError> {
     let mut result = neutral;
     for argument in 0..arguments.len() {
+        if let (Number::Fixnum(divisor), Some(other)) = (&result, arguments[argument].as_fixnum())
+            && let Some(of_fixnums) = of_fixnums
+        {
+            context.heap.spend(OF_DIVISOR)?;
+            result = Number::from_i64(of_fixnums(divisor, &other));
+            continue;
+        }
         let length = cost::limbs(context.heap, arguments[argument]);
         context.heap.spend(OF_DIVISOR + cost::divisor(result.limbs(), length))?;
         result = operation(&result, &whole_at(context.heap, arguments, argument)?)?;
@@ -264,17 +291,51 @@ fn fold(
     Ok(context.heap.number(&result)?)
 }
 
-fn bits(
-    context: &mut Context<'_>,
-    arguments: &[Value],
-    neutral: i64,
-    operation: fn(&Number, &Number) -> Result<Number, NumberError>,
-) -> Result<Value, PrimitiveError> {
-    let mut result = Number::Fixnum(neutral);
-    for argument in 0..arguments.len() {
-        let length = cost::limbs(context.heap, arguments[argument]);
-        context.heap.spend(cost::linear_in(result.limbs() + length))?;
-        result = operation(&result, &exact_at(context.heap, arguments, argument)?)?;
+/// The fixnum times 2 to the power of the count, rounded down; `None` if either is no short integer
+/// or the product has more than 64 bits.
+fn shifted_fixnum(number: Value, count: Value) -> Option<i64> {
+    let (number, count) = (number.as_fixnum()?, count.as_fixnum()?);
+    if count <= 0 {
+        return Some(number >> count.unsigned_abs().min(63));
     }
-    Ok(context.heap.number(&result)?)
+    let factor = u32::try_from(count).ok().filter(|count| *count < 63)?;
+    number.checked_mul(1 << factor)
+}
+
+/// An operation on the bits of integers.
+struct Bitwise {
+    neutral: i64,
+    of_fixnums: fn(i64, i64) -> i64,
+    operation: fn(&Number, &Number) -> Result<Number, NumberError>,
+}
+
+const AND: Bitwise = Bitwise {
+    neutral: -1,
+    of_fixnums: |a, b| a & b,
+    operation: Number::bitwise_and,
+};
+const OR: Bitwise = Bitwise {
+    neutral: 0,
+    of_fixnums: |a, b| a | b,
+    operation: Number::bitwise_or,
+};
+const EXCLUSIVE_OR: Bitwise = Bitwise {
+    neutral: 0,
+    of_fixnums: |a, b| a ^ b,
+    operation: Number::bitwise_xor,
+};
+
+impl Bitwise {
+    fn apply(&self, context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
+        if let Some(joined) = fold_fixnums(arguments, self.of_fixnums) {
+            return Ok(context.heap.integer(joined)?);
+        }
+        let mut result = Number::Fixnum(self.neutral);
+        for argument in 0..arguments.len() {
+            let length = cost::limbs(context.heap, arguments[argument]);
+            context.heap.spend(cost::linear_in(result.limbs() + length))?;
+            result = (self.operation)(&result, &exact_at(context.heap, arguments, argument)?)?;
+        }
+        Ok(context.heap.number(&result)?)
+    }
 }

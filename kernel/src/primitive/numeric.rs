@@ -36,7 +36,12 @@ primitives! {
 
     /// Returns whether the number is exact.
     /// Fails with `wrong-type` if the argument is not a number.
-    "exact?" "number" [1, 1] (cost::linear) => |context, arguments| test_any(context, arguments, Complex::is_exact);
+    "exact?" "number" [1, 1] (cost::linear) => |context, arguments| {
+        if arguments[0].is_fixnum() {
+            return Ok(Value::TRUE);
+        }
+        test_any(context, arguments, Complex::is_exact)
+    };
 
     /// Returns whether the number is inexact.
     /// Fails with `wrong-type` if the argument is not a number.
@@ -64,21 +69,33 @@ primitives! {
 
     /// Returns whether the number is greater than zero.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "positive?" "number" [1, 1] (cost::linear) => |context, arguments| test(context, arguments, Number::is_positive);
+    "positive?" "number" [1, 1] (cost::linear) => |context, arguments| match arguments[0].as_fixnum() {
+        Some(integer) => Ok(Value::boolean(integer > 0)),
+        None => test(context, arguments, Number::is_positive),
+    };
 
     /// Returns whether the number is less than zero.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "negative?" "number" [1, 1] (cost::linear) => |context, arguments| test(context, arguments, Number::is_negative);
+    "negative?" "number" [1, 1] (cost::linear) => |context, arguments| match arguments[0].as_fixnum() {
+        Some(integer) => Ok(Value::boolean(integer < 0)),
+        None => test(context, arguments, Number::is_negative),
+    };
 
     /// Returns the absolute value.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "abs" "number" [1, 1] (cost::linear) => |context, arguments| map(context, arguments, Number::abs);
+    "abs" "number" [1, 1] (cost::linear) => |context, arguments| match arguments[0].as_fixnum() {
+        Some(integer) => Ok(context.heap.integer(integer.abs())?),
+        None => map_with_floats(context, arguments, libm::fabs, Number::abs),
+    };
 
     /// Returns the number times itself.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if an exact
     /// result is too long.
     "square" "number" [1, 1] (cost::squared) => |context, arguments| {
-        try_map_any(context, arguments, Number::square, Complex::square)
+        match arguments[0].as_fixnum().and_then(|integer| integer.checked_mul(integer)) {
+            Some(square) => Ok(context.heap.integer(square)?),
+            None => try_map_any(context, arguments, Number::square, Complex::square),
+        }
     };
 
     /// Returns the numerator of the number in lowest terms.
@@ -95,20 +112,28 @@ primitives! {
 
     /// Returns the greatest integer not above the number, with the same exactness.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "floor" "number" [1, 1] (cost::rounding) => |context, arguments| map(context, arguments, Number::floor);
+    "floor" "number" [1, 1] (cost::rounding) => |context, arguments| {
+        round(context, arguments, libm::floor, Number::floor)
+    };
 
     /// Returns the least integer not below the number, with the same exactness.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "ceiling" "number" [1, 1] (cost::rounding) => |context, arguments| map(context, arguments, Number::ceiling);
+    "ceiling" "number" [1, 1] (cost::rounding) => |context, arguments| {
+        round(context, arguments, libm::ceil, Number::ceiling)
+    };
 
     /// Returns the integer part of the number, with the same exactness.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "truncate" "number" [1, 1] (cost::rounding) => |context, arguments| map(context, arguments, Number::truncate);
+    "truncate" "number" [1, 1] (cost::rounding) => |context, arguments| {
+        round(context, arguments, libm::trunc, Number::truncate)
+    };
 
     /// Returns the integer nearest to the number, with the same exactness; the even one of two
     /// equally near.
     /// Fails with `wrong-type` if the argument is not a real number.
-    "round" "number" [1, 1] (cost::rounding) => |context, arguments| map(context, arguments, Number::round);
+    "round" "number" [1, 1] (cost::rounding) => |context, arguments| {
+        round(context, arguments, libm::roundeven, Number::round)
+    };
 
     /// Returns the simplest rational number that differs from `number` by at most `tolerance`.
     /// Fails with `wrong-type` if an argument is not a real number, with `arithmetic` if the search
@@ -122,16 +147,12 @@ primitives! {
     /// Returns the exact number of the same value.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite
     /// or a NaN.
-    "exact" "number" [1, 1] (cost::unfolded) => |context, arguments| {
-        try_map_any(context, arguments, Number::exact, Complex::exact)
-    };
+    "exact" "number" [1, 1] (cost::unfolded) => exact;
 
     /// Returns the same as `exact`, its newer name.
     /// Fails with `wrong-type` if the argument is not a number, with `arithmetic` if it is infinite
     /// or a NaN.
-    "inexact->exact" "number" [1, 1] (cost::unfolded) => |context, arguments| {
-        try_map_any(context, arguments, Number::exact, Complex::exact)
-    };
+    "inexact->exact" "number" [1, 1] (cost::unfolded) => exact;
 
     /// Returns the inexact number nearest to the number.
     /// Fails with `wrong-type` if the argument is not a number.
@@ -190,6 +211,10 @@ fn is_number(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Pr
 
 /// Returns whether the argument, any object, is a real number that satisfies the predicate.
 fn ask(context: &Context<'_>, arguments: &[Value], predicate: fn(&Number) -> bool) -> Result<Value, PrimitiveError> {
+    if arguments[0].is_fixnum() {
+        // Each predicate holds of all integers.
+        return Ok(Value::TRUE);
+    }
     let number = context.heap.as_number(arguments[0]);
     Ok(Value::boolean(number.is_some_and(|number| predicate(&number))))
 }
@@ -206,6 +231,50 @@ fn test_any(
     predicate: fn(&Complex) -> bool,
 ) -> Result<Value, PrimitiveError> {
     Ok(Value::boolean(predicate(&complex_at(context.heap, arguments, 0)?)))
+}
+
+/// The exact number of the same value.
+fn exact(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
+    let number = arguments[0];
+    if number.is_fixnum() {
+        return Ok(number);
+    }
+    if let Some(float) = number.as_flonum()
+        && libm::fabs(float) < EXACT_FLOATS
+        && libm::trunc(float) == float
+    {
+        return Ok(context.heap.integer(float as i64)?);
+    }
+    try_map_any(context, arguments, Number::exact, Complex::exact)
+}
+
+/// All integers below it in magnitude are flonums.
+const EXACT_FLOATS: f64 = 9_007_199_254_740_992.0;
+
+/// Applies a function that rounds to the argument, a real number; `of_floats` is the same function.
+fn round(
+    context: &mut Context<'_>,
+    arguments: &[Value],
+    of_floats: fn(f64) -> f64,
+    function: fn(&Number) -> Number,
+) -> Result<Value, PrimitiveError> {
+    if arguments[0].is_fixnum() {
+        return Ok(arguments[0]);
+    }
+    map_with_floats(context, arguments, of_floats, function)
+}
+
+/// Applies a function to the argument, a real number; `of_floats` is the same function.
+fn map_with_floats(
+    context: &mut Context<'_>,
+    arguments: &[Value],
+    of_floats: fn(f64) -> f64,
+    function: fn(&Number) -> Number,
+) -> Result<Value, PrimitiveError> {
+    match arguments[0].as_flonum() {
+        Some(float) => Ok(context.heap.flonum(of_floats(float))?),
+        None => map(context, arguments, function),
+    }
 }
 
 /// Applies a function to the argument, a real number.

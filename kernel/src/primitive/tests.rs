@@ -13,6 +13,7 @@ mod number;
 mod pair;
 mod port;
 mod record;
+mod short;
 mod string;
 mod syntax;
 
