@@ -12,7 +12,6 @@ use std::io::Write;
 use duet_drivers::ask::Question;
 use duet_drivers::text::line;
 use duet_journal::beside::{append_beside, text_beside};
-use duet_journal::owner::now_ms;
 use duet_journal::{Head, Owner, RecordHash, RunId, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::record::{Body, Outcome};
@@ -353,14 +352,15 @@ fn failure(store: &dyn Store, place: &Place) -> Option<String> {
     })
 }
 
-/// How long ago a moment was, in words; empty if that is less than a minute.
-pub(crate) fn age(since_ms: u64) -> String {
-    duration(now_ms().saturating_sub(since_ms))
+/// How long ago a moment was, in words; empty if that is less than a minute. Both are by the clock
+/// of the journal, in milliseconds since 1970.
+pub(crate) fn age(since_ms: u64, now_ms: u64) -> String {
+    duration(now_ms.saturating_sub(since_ms))
 }
 
-/// When a moment is or was, in words: `in 5 min`, `3 h ago`, or `now` within a minute.
-pub(crate) fn when(moment_ms: u64) -> String {
-    let now_ms = now_ms();
+/// When a moment is or was, in words: `in 5 min`, `3 h ago`, or `now` within a minute. Both are by
+/// the clock of the journal, in milliseconds since 1970.
+pub(crate) fn when(moment_ms: u64, now_ms: u64) -> String {
     match (duration(moment_ms.abs_diff(now_ms)), moment_ms > now_ms) {
         (length, _) if length.is_empty() => "now".to_owned(),
         (length, true) => format!("in {length}"),

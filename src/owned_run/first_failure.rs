@@ -22,7 +22,7 @@ impl OwnedRun {
     pub(super) fn first_failure(&self, store: &dyn Store, rest: &DriveOutcome) -> Result<Vec<Saying>, CommandError> {
         let is_failed = matches!(rest, DriveOutcome::Ended { code: 1.. } | DriveOutcome::Stuck { .. });
         let head = store.head(self.run.id(), self.run.branch())?;
-        let Some(head) = head.filter(|_| is_failed && self.place.journal.is_some()) else {
+        let (Some(head), Some(journal)) = (head.filter(|_| is_failed), &self.place.journal) else {
             return Ok(Vec::new());
         };
         let place = Place {
@@ -36,6 +36,7 @@ impl OwnedRun {
             store,
             place: &place,
             texts: &texts,
+            now_ms: journal.now_ms(),
         };
         Ok(explaining.report(&self.run)?.brief())
     }

@@ -84,6 +84,7 @@ fn answer(request: &Request, journal: &Journal) -> Json {
         "messages": lines(told.messages),
         "code": told.code.0,
         "cuts": cutting.cuts,
+        "now_ms": journal.now_ms(),
     });
     if let Some(patterns) = patterns(&report) {
         answer["patterns"] = patterns.into_iter().take(ITEMS).map(pattern).collect();

@@ -115,6 +115,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         store: look.store,
         place: &place,
         texts: &texts,
+        now_ms: look.now_ms(),
     };
     let mut report = explaining.report(&run)?;
     if report.status == Status::Left && place.turn.is_none() {
@@ -128,6 +129,8 @@ pub(crate) struct Explaining<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) place: &'a Place,
     pub(crate) texts: &'a SourceTexts,
+    /// The time by the clock of the journal, in milliseconds since 1970.
+    pub(crate) now_ms: u64,
 }
 
 impl Explaining<'_> {

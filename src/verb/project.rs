@@ -294,6 +294,12 @@ impl<'a> ProjectReader<'a> {
         Ok((found, notes))
     }
 
+    /// The time by the clock of the journal, which dates what the journal has, in milliseconds
+    /// since 1970.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.journal.now_ms()
+    }
+
     /// The findings about runs that stand still.
     pub(crate) fn standings(&self) -> Standings<'a> {
         Standings::of(self.journal)

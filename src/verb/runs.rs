@@ -51,6 +51,8 @@ pub(crate) struct Report {
     listed: Vec<Listed>,
     /// The journal, if it belongs to a folder above the present one.
     above: Option<PathBuf>,
+    /// When they were listed, by the clock of the journal, in milliseconds since 1970.
+    now_ms: u64,
 }
 
 /// A run in the list.
@@ -81,7 +83,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         let place = look.resolve(Some(only))?;
         listed.extend(Listed::find(&look, place.run, &place.branch, &mut standings)?);
         standings.keep();
-        return Ok(Report { listed, above });
+        return Ok(Report {
+            listed,
+            above,
+            now_ms: look.now_ms(),
+        });
     }
     let runs = look.store.runs()?;
     let limit = request.limit.map_or(usize::MAX, std::num::NonZeroUsize::get);
@@ -102,7 +108,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         }
     }
     standings.keep();
-    Ok(Report { listed, above })
+    Ok(Report {
+        listed,
+        above,
+        now_ms: look.now_ms(),
+    })
 }
 
 /// The branch of a run whose newest turn came last; the first branch if none did.
@@ -154,9 +164,10 @@ impl Listed {
         }))
     }
 
-    /// How it stands, in words.
-    fn state(&self) -> String {
-        let age = self.since_ms.map(age).filter(|age| !age.is_empty());
+    /// How it stands at a moment by the clock of the journal, in words.
+    fn state(&self, now_ms: u64) -> String {
+        let age = self.since_ms.map(|since_ms| age(since_ms, now_ms));
+        let age = age.filter(|age| !age.is_empty());
         match (&self.found.standing, age) {
             (RunStatus::Running(owner, questions), age) => {
                 let for_long = age.map(|age| format!(" for {age}")).unwrap_or_default();
@@ -303,7 +314,7 @@ impl Report {
                 text::line(&listed.program).into_owned(),
                 listed.turns.to_string(),
                 listed.cost(),
-                listed.state(),
+                listed.state(self.now_ms),
             ]
         };
         let head = ["run", "program", "turns", "cost", "state"].map(str::to_owned);

@@ -179,13 +179,16 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         waiting.name = line::strand(std::mem::take(&mut waiting.name), strand.as_deref());
     }
     let open = state.requests.iter().filter(|(_, open)| open.answer.is_none());
+    let showing = Showing {
+        state,
+        is_full: request.full,
+        now_ms: look.now_ms(),
+    };
     Ok(Report {
         name: place.name(),
         address: place.address(place.at()),
         waits,
-        requests: open
-            .map(|(id, open)| Open::of(*id, open, state, request.full))
-            .collect(),
+        requests: open.map(|(id, open)| showing.open(*id, open)).collect(),
     })
 }
 
@@ -255,8 +258,16 @@ impl Waiting {
     }
 }
 
-impl Open {
-    fn of(id: RequestId, request: &request::Request, state: &RunState, is_full: bool) -> Self {
+/// How open requests are shown.
+struct Showing<'a> {
+    state: &'a RunState,
+    is_full: bool,
+    /// The time by the clock of the journal, in milliseconds since 1970.
+    now_ms: u64,
+}
+
+impl Showing<'_> {
+    fn open(&self, id: RequestId, request: &request::Request) -> Open {
         let (kind, tool, payload) = match &request.question {
             Question::Tool { name, payload } => ("tool", Some(name), Some(payload.value())),
             Question::Deferred { name, payload } => ("deferred", Some(name), Some(payload.value())),
@@ -268,8 +279,8 @@ impl Open {
             Question::Postponed { .. } => ("postponed", None, None),
             Question::Ask { prompt } => ("ask", None, Some(prompt.clone())),
         };
-        let role = state.actor(request.actor).and_then(|actor| actor.role.clone());
-        Self {
+        let role = self.state.actor(request.actor).and_then(|actor| actor.role.clone());
+        Open {
             id,
             actor: request.actor,
             name: line::actor(request.actor, role.as_deref()),
@@ -278,11 +289,48 @@ impl Open {
             payload,
             at_ms: deadline(&request.question),
             tag: request.tag.clone(),
-            told: question(request, is_full),
+            told: self.question(request),
             is_for_person: matches!(request.question, Question::Ask { .. } | Question::Approve { .. }),
         }
     }
 
+    fn question(&self, request: &request::Request) -> String {
+        match &request.question {
+            Question::Tool { name, payload } => format!("call of {name} with {}", shown(&payload.value())),
+            Question::Deferred { name, payload } if self.is_full => {
+                format!(
+                    "approval of the call of {name} with {}",
+                    visible(&shown(&payload.value()))
+                )
+            }
+            Question::Deferred { name, .. } => format!("approval of the call of {name}"),
+            Question::Approve { attempts, .. } if self.is_full => {
+                format!("approval of {}", visible(&attempted(attempts)))
+            }
+            Question::Approve { prompt, .. } => {
+                let asked = Asked::read(prompt).shown();
+                format!("approval: {}", asked.as_str().trim_end())
+            }
+            Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
+            Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
+            Question::Limit { delay_ms, of } => format!("{delay_ms} ms to pass, in which {of} can be approved"),
+            Question::Deadline { at_ms, .. } => format!(
+                "a timer: {} (at {})",
+                standing::when(*at_ms, self.now_ms),
+                Moment(*at_ms)
+            ),
+            Question::Postponed { attempts } => {
+                format!("policy to allow {}", attempted(attempts))
+            }
+            Question::Ask { prompt } => match tag(request) {
+                Some(tag) => format!("question {}, tag {tag}", shown(prompt)),
+                None => format!("question {}", shown(prompt)),
+            },
+        }
+    }
+}
+
+impl Open {
     fn line(&self) -> String {
         format!("{:<10} {:<8} {}", self.id.to_string(), self.name, self.told)
     }
@@ -293,35 +341,6 @@ fn deadline(question: &Question) -> Option<u64> {
         Some(*at_ms)
     } else {
         None
-    }
-}
-
-fn question(request: &request::Request, is_full: bool) -> String {
-    match &request.question {
-        Question::Tool { name, payload } => format!("call of {name} with {}", shown(&payload.value())),
-        Question::Deferred { name, payload } if is_full => {
-            format!(
-                "approval of the call of {name} with {}",
-                visible(&shown(&payload.value()))
-            )
-        }
-        Question::Deferred { name, .. } => format!("approval of the call of {name}"),
-        Question::Approve { attempts, .. } if is_full => format!("approval of {}", visible(&attempted(attempts))),
-        Question::Approve { prompt, .. } => {
-            let asked = Asked::read(prompt).shown();
-            format!("approval: {}", asked.as_str().trim_end())
-        }
-        Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
-        Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
-        Question::Limit { delay_ms, of } => format!("{delay_ms} ms to pass, in which {of} can be approved"),
-        Question::Deadline { at_ms, .. } => format!("a timer: {} (at {})", standing::when(*at_ms), Moment(*at_ms)),
-        Question::Postponed { attempts } => {
-            format!("policy to allow {}", attempted(attempts))
-        }
-        Question::Ask { prompt } => match tag(request) {
-            Some(tag) => format!("question {}, tag {tag}", shown(prompt)),
-            None => format!("question {}", shown(prompt)),
-        },
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::postgres::server;
 use crate::support::desk::Desk;
+use crate::support::running::Running;
 use crate::work::Worker;
 
 const CLOCKED: &str = "
@@ -43,5 +44,38 @@ fn runs_go_by_the_clock_of_the_server() {
             "{facts}"
         );
         assert_eq!(desk.duet("replay p --check").code, 0);
+    }
+}
+
+/// It asks a person and has a timer that runs out in three hours.
+const AGED: &str = r#"
+(import (scheme base) (duet base) (duet dataspace))
+(spawn (lambda () (sleep 10799000)))
+(await (user-input :prompt "Well?"))
+"#;
+
+#[test]
+fn ages_and_durations_are_by_the_clock_of_the_server() {
+    let Some(server) = server::shared() else { return };
+    for seconds in [7200, -7200] {
+        let options = server.with_clock_ahead(&server::schema(), seconds);
+        let desk = Desk::new(&[("p.scm", AGED), ("ticker.scm", "(let loop () (sleep 50) (loop))")]);
+        let state = desk.path("state").display().to_string();
+        let desk = desk
+            .knowing("DUET_JOURNAL", server.text(&options))
+            .knowing("XDG_STATE_HOME", state);
+        assert_eq!(desk.duet("run p.scm --queue").code, 0);
+        let worked = desk.duet("work --idle-exit 0");
+        assert_eq!(worked.code, 0, "{worked:?}");
+        let waits = desk.duet("waits p").output;
+        assert!(waits.contains("a timer: in 2 h (at "), "{seconds}: {waits}");
+        let explained = desk.duet("explain p").output;
+        assert!(explained.contains(" (now): the question"), "{seconds}: {explained}");
+        let _running = Running::start(&desk, "run ticker.scm");
+        let mut listed = String::new();
+        while !listed.contains("running") {
+            listed = desk.duet("runs").output;
+        }
+        assert!(listed.contains("running: process"), "{seconds}: {listed}");
     }
 }

@@ -32,7 +32,10 @@ async function post(message, signal) {
   return reply;
 }
 
-/** Asks a verb; the reply has its `report`, `messages`, and `cuts`: the places that are shortened. */
+/**
+ * Asks a verb; the reply has its `report`, `messages`, `cuts`: the places that are shortened, and
+ * `now_ms`: the time by the clock that dates the turns.
+ */
 export function ask(verb, request = {}, signal = undefined) {
   return post({ verb, ...request }, signal);
 }

@@ -28,12 +28,12 @@ let shown = "";
 
 async function refresh(main, signal) {
   try {
-    const { report } = await ask("runs", {}, signal);
+    const { report, now_ms } = await ask("runs", {}, signal);
     if (signal.aborted) return;
-    const text = JSON.stringify(report);
+    const found = table(report, now_ms);
     // What a person reads or has selected stays as it is.
-    if (text !== shown || !main.querySelector(".runs")) put(main, table(report));
-    shown = text;
+    if (found.outerHTML !== shown || !main.querySelector(".runs")) put(main, found);
+    shown = found.outerHTML;
   } catch (error) {
     if (error.name !== "AbortError") put(main, refusal(error));
   }
@@ -41,7 +41,7 @@ async function refresh(main, signal) {
 
 const ORDER = { failed: 0, broken: 0, waiting: 1, running: 2, left: 3, finished: 4 };
 
-function table(runs) {
+function table(runs, now) {
   if (runs.length === 0) {
     return make(
       "section",
@@ -57,16 +57,14 @@ function table(runs) {
     "section",
     { class: "runs" },
     make("h1", {}, runs.length === 1 ? "1 run" : `${count(runs.length)} runs`),
-    make("ul", { class: "cards" }, sorted.slice(0, CARDS).map(card)),
+    make("ul", { class: "cards" }, sorted.slice(0, CARDS).map((run) => card(run, now))),
     sorted.length > CARDS &&
       make("p", { class: "quiet" }, `and ${count(sorted.length - CARDS)} more; duet runs lists all of them.`),
   );
 }
 
-function card(run) {
-  const age = run.since_ms
-    ? ` · ${run.status === "running" ? "for" : "seen"} ${lasting(Math.max(0, Date.now() - run.since_ms))}${run.status === "running" ? "" : " ago"}`
-    : "";
+function card(run, now) {
+  const age = run.since_ms ? since(run, Math.floor((now - run.since_ms) / 60000) * 60000) : "";
   const cost = run.usage.usd ? ` · $${run.usage.usd.toFixed(run.usage.usd < 0.1 ? 4 : 2)}` : "";
   const more = run.branches.length > 1 ? ` · ${run.branches.length} branches` : "";
   return make(
@@ -81,6 +79,12 @@ function card(run) {
       make("span", { class: "quiet card-more" }, `${count(run.turns)} turns${more}${cost}${age}`),
     ),
   );
+}
+
+/** For how long a run executes, or when its process was last heard of, in whole minutes. */
+function since(run, ms) {
+  if (ms <= 0) return "";
+  return run.status === "running" ? ` · for ${lasting(ms)}` : ` · seen ${lasting(ms)} ago`;
 }
 
 const WORDS = {

@@ -53,15 +53,16 @@ pub(super) struct Wait {
     pub(super) since: Option<u64>,
     /// When that turn became durable, in milliseconds since 1970, if that is known.
     since_ms: Option<u64>,
+    /// When that was, in words.
+    #[serde(skip)]
+    ago: Option<String>,
 }
 
 impl Wait {
     fn age(&self) -> String {
         let since = self.since.map(|turn| format!(" since turn {turn}"));
-        let ago = self
-            .since_ms
-            .map(|ms| format!(", {} ({})", Moment(ms), standing::when(ms)));
-        format!("{}{}", since.unwrap_or_default(), ago.unwrap_or_default())
+        let ago = self.ago.as_deref().unwrap_or_default();
+        format!("{}{ago}", since.unwrap_or_default())
     }
 
     pub(super) fn line(&self) -> String {
@@ -98,6 +99,7 @@ impl Explaining<'_> {
                 request: Some(id.0),
                 since: None,
                 since_ms: None,
+                ago: None,
             });
         }
         for wait in &mut waits {
@@ -115,6 +117,7 @@ impl Explaining<'_> {
                     request: None,
                     since: None,
                     since_ms: None,
+                    ago: None,
                 };
                 self.since(&mut told, origins.waits_since(*wait, self.place.at())?)?;
                 waits.push(told);
@@ -131,6 +134,8 @@ impl Explaining<'_> {
         let times = self.store.times(&self.place.run, &self.place.branch, range)?;
         wait.since = Some(turn.number());
         wait.since_ms = times.first().and_then(|time| time.ms());
+        let ago = |ms| format!(", {} ({})", Moment(ms), standing::when(ms, self.now_ms));
+        wait.ago = wait.since_ms.map(ago);
         Ok(())
     }
 
@@ -188,6 +193,7 @@ fn sleepers(found: &Actor, name: &str) -> Vec<Wait> {
         request: None,
         since: None,
         since_ms: None,
+        ago: None,
     });
     asleep.collect()
 }
