@@ -4,7 +4,10 @@
 //! journal, by the name of the head's record.
 //! INVARIANT: the file is derived: what it says is what a restored run says, and it may be removed
 //! at any time.
-//! It does not decide who may take a run. Read next: `verb/runs.rs`.
+//! It does not decide who may take a run. Read next: `standing/rest.rs`.
+
+pub(crate) mod deadline;
+mod rest;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,13 +15,18 @@ use std::io::Write;
 use duet_drivers::ask::Question;
 use duet_drivers::text::line;
 use duet_journal::beside::{append_beside, text_beside};
-use duet_journal::{Head, Owner, RecordHash, RunId, Sequence, Store};
+use duet_journal::{Head, Need, Owner, RecordHash, RunId, Sequence, Store};
 use duet_runtime::action::Action;
+use duet_runtime::model::moment::Moment;
 use duet_runtime::record::{Body, Outcome};
-use duet_runtime::run::DriveOutcome;
+use duet_runtime::run::Run;
+use duet_runtime::state::RunState;
+use duet_runtime::state::actor::{Condition, Wait};
 use duet_runtime::state::event::Event;
-use duet_runtime::state::request::Request;
+use duet_runtime::state::request::{Question as Asked, Request};
 
+use self::rest::is_inbox;
+pub(crate) use self::rest::{Rest, Status};
 use crate::error::CommandError;
 use crate::exchange::{self, Usage};
 use crate::journal::{Journal, Place};
@@ -26,7 +34,8 @@ use crate::origins::{Origin, Origins};
 use crate::owned_run::{self, compiled};
 use crate::records::{Records, hash_at};
 use crate::turn;
-use crate::verb::waits::{Waiting, waits};
+use crate::verb::explain::asked_words;
+use crate::verb::waits::{Waiting, facts, waits};
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,57 +46,12 @@ pub(crate) enum RunStatus {
     Resting(Rest),
 }
 
-/// Why nothing happens in a run that no process executes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rest {
-    /// It has ended, with this code.
-    Ended(u64),
-    /// It has asked a person this many questions.
-    Asking(u64),
-    /// It waits for a fact or a message of somebody else.
-    Waiting,
-    /// It waits for requests over HTTP, which workers receive.
-    Listening,
-    /// Its process was stopped, or has died; it can go on.
-    Left,
-    /// It cannot be restored.
-    Broken,
-}
-
-impl Rest {
-    fn write(self) -> String {
+impl RunStatus {
+    /// In a word.
+    pub(crate) fn status(&self) -> Status {
         match self {
-            Self::Ended(code) => format!("ended {code}"),
-            Self::Asking(questions) => format!("asking {questions}"),
-            Self::Waiting => "waiting 0".to_owned(),
-            Self::Listening => "listening 0".to_owned(),
-            Self::Left => "left 0".to_owned(),
-            Self::Broken => "broken 0".to_owned(),
-        }
-    }
-
-    fn read(word: &str, number: u64) -> Option<Self> {
-        match word {
-            "ended" => Some(Self::Ended(number)),
-            "asking" => Some(Self::Asking(number)),
-            "waiting" => Some(Self::Waiting),
-            "listening" => Some(Self::Listening),
-            "left" => Some(Self::Left),
-            _ => None,
-        }
-    }
-
-    /// In words.
-    pub(crate) fn shown(self) -> String {
-        match self {
-            Self::Ended(0) => "finished".to_owned(),
-            Self::Ended(code) => format!("failed with code {code}"),
-            Self::Asking(1) => "waiting for a person, 1 question".to_owned(),
-            Self::Asking(questions) => format!("waiting for a person, {questions} questions"),
-            Self::Waiting => "waiting for a signal".to_owned(),
-            Self::Listening => "waiting for a webhook".to_owned(),
-            Self::Left => "left".to_owned(),
-            Self::Broken => "cannot be restored".to_owned(),
+            Self::Running(..) => Status::Running,
+            Self::Resting(rest) => rest.status(),
         }
     }
 }
@@ -96,8 +60,10 @@ impl Rest {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     pub(crate) standing: RunStatus,
-    /// The first open question, the awaited fact, or why the run failed; otherwise empty.
+    /// The first open question, the awaited fact, why the run failed or was left; otherwise empty.
     pub(crate) words: String,
+    /// Until when it waits at most, by the clock of the journal, in milliseconds since 1970.
+    pub(crate) until_ms: Option<u64>,
     pub(crate) usage: Usage,
 }
 
@@ -108,6 +74,7 @@ struct Finding {
     rest: Rest,
     usage: Usage,
     words: String,
+    until_ms: Option<u64>,
 }
 
 /// The findings about runs that stand still.
@@ -176,31 +143,37 @@ impl<'a> Standings<'a> {
         };
         if let Some(owner) = claim.as_ref().and_then(|claim| claim.living()) {
             let since = owner.claimed_ms;
-            let questions = match known.rest {
-                Rest::Asking(questions) => questions,
-                Rest::Ended(_) | Rest::Waiting | Rest::Listening | Rest::Left | Rest::Broken => 0,
+            let questions = if let Rest::Asking(questions) = known.rest {
+                questions
+            } else {
+                0
             };
             let found = Found {
                 standing: RunStatus::Running(Box::new(owner), questions),
                 words: known.words,
+                until_ms: known.until_ms,
                 usage: known.usage,
             };
             return Ok((found, Some(since)));
         }
-        if known.rest != Rest::Broken && !self.known.contains_key(&head.hash) {
+        if known.rest.kept().is_some() && !self.known.contains_key(&head.hash) {
             self.found.push_str(&known.line(run, head));
         }
+        let need = store.need(run, &head.branch)?;
+        let rest = known.rest.known(need, claim.as_ref(), store.now_ms()?);
         let seen = claim.and_then(|claim| claim.owner.parse::<Owner>().ok());
         let found = Found {
-            standing: RunStatus::Resting(known.rest),
-            words: known.words,
+            standing: RunStatus::Resting(rest),
+            // One that a person has stopped needs nobody.
+            words: why_left(rest, seen.is_some() && need != Need::Nothing, known.words),
+            until_ms: known.until_ms.filter(|_| rest != Rest::Queued),
             usage: known.usage,
         };
         Ok((found, seen.map(|owner| owner.seen_ms)))
     }
 
     fn find(&self, store: &dyn Store, place: &Place) -> Result<Finding, CommandError> {
-        let (rest, words) = find(store, place);
+        let (rest, words, until_ms) = find(store, place);
         let usage = if rest == Rest::Broken {
             Usage::default()
         } else {
@@ -211,6 +184,7 @@ impl<'a> Standings<'a> {
             rest,
             usage,
             words,
+            until_ms,
         })
     }
 
@@ -275,9 +249,11 @@ impl Finding {
         let [run, hash, turn, word, number, input, output, usd, words] = parts[..] else {
             return None;
         };
+        let (number, until) = number.split_once('@')?;
         let known = Self {
             turn: turn.parse().ok()?,
             rest: Rest::read(word, number.parse().ok()?)?,
+            until_ms: until.parse().ok(),
             usage: Usage {
                 input_tokens: input.parse().ok()?,
                 output_tokens: output.parse().ok()?,
@@ -295,44 +271,92 @@ impl Finding {
             usd,
         } = self.usage;
         let usd = usd.map_or_else(|| "-".to_owned(), |usd| usd.to_string());
-        let (hash, turn, rest) = (head.hash, self.turn, self.rest.write());
+        let until = self.until_ms.map_or_else(|| "-".to_owned(), |at_ms| at_ms.to_string());
+        let (hash, turn, number) = (head.hash, self.turn, self.rest.number());
+        let word = self.rest.kept().unwrap_or_default();
         format!(
-            "{run} {hash} {turn} {rest} {input_tokens} {output_tokens} {usd} {}\n",
+            "{run} {hash} {turn} {word} {number}@{until} {input_tokens} {output_tokens} {usd} {}\n",
             self.words
         )
     }
 }
 
-/// Restores a run to see how it stands at a head, and why.
-fn find(store: &dyn Store, place: &Place) -> (Rest, String) {
+/// The words of a run that rests: of one that was left, first whether its process has died.
+fn why_left(rest: Rest, has_died: bool, words: String) -> String {
+    match (rest, has_died) {
+        (Rest::Left, true) if words.is_empty() => "its process has died".to_owned(),
+        (Rest::Left, true) => format!("its process has died; it waits for {words}"),
+        (Rest::Left, false) if !words.is_empty() => format!("it waits for {words}"),
+        (Rest::Queued, _) => String::new(),
+        _ => words,
+    }
+}
+
+/// Restores a run to see how it stands at a head, why, and until when.
+fn find(store: &dyn Store, place: &Place) -> (Rest, String, Option<u64>) {
     let Ok(restored) = compiled::sight(store, place) else {
-        return (Rest::Broken, String::new());
+        return (Rest::Broken, String::new(), None);
     };
-    let state = restored.state();
-    let has_clients = state.actors.values().any(|actor| actor.is_peer());
-    let inboxes: Vec<String> = state.requests.values().filter_map(Request::inbox_name).collect();
-    let needs_owner = |request: &Request| request.answer.is_none() && request.inbox_name().is_none();
-    let is_waiting = !state.queue.is_empty() || state.requests.values().any(needs_owner);
-    let is_active = is_waiting || has_clients;
-    let rest = match (state.exit, restored.outcome()) {
-        (Some(code), _) => Rest::Ended(state.exit_code(code)),
-        (None, DriveOutcome::Asking { questions }) => Rest::Asking(questions.len() as u64),
-        (None, DriveOutcome::Ended { code }) if !is_active => Rest::Ended(code),
-        (None, DriveOutcome::Waiting { .. }) if !is_active && !inboxes.is_empty() => Rest::Listening,
-        (None, DriveOutcome::Waiting { .. }) if !is_active => Rest::Waiting,
-        (None, _) => Rest::Left,
+    let rest = Rest::of(&restored);
+    let words = if matches!(rest, Rest::Ended(1..)) {
+        failure(store, place)
+    } else {
+        waited_for(&restored, rest)
     };
-    let words = match rest {
-        Rest::Asking(_) => restored.questions().first().map(|(_, prompt)| {
+    let until_ms = until_ms(&restored, rest);
+    (rest, line(&words.unwrap_or_default()).into_owned(), until_ms)
+}
+
+/// What a run waits for, in words.
+fn waited_for(run: &Run, rest: Rest) -> Option<String> {
+    let state = run.state();
+    match rest {
+        Rest::Asking(_) => run.questions().first().map(|(_, prompt)| {
             let shown = Question::read(prompt).shown();
             shown.as_str().lines().next().unwrap_or_default().trim_end().to_owned()
         }),
-        Rest::Waiting => waits(state).first().map(Waiting::conditions),
-        Rest::Listening => Some(inboxes.join(", ")),
-        Rest::Ended(1..) => failure(store, place),
-        Rest::Ended(0) | Rest::Left | Rest::Broken => None,
-    };
-    (rest, line(&words.unwrap_or_default()).into_owned())
+        Rest::Waiting => waiting_for_facts(state).and_then(facts),
+        Rest::Listening => {
+            let inboxes: Vec<String> = state.requests.values().filter_map(Request::inbox_name).collect();
+            Some(inboxes.join(", "))
+        }
+        Rest::Stuck => waits(state).first().map(Waiting::conditions),
+        Rest::Left => state
+            .requests
+            .values()
+            .find(|request| is_call(request))
+            .map(asked_words),
+        Rest::Ended(_) | Rest::Sleeping | Rest::Queued | Rest::Broken => None,
+    }
+}
+
+/// Until when a run waits for that at most.
+fn until_ms(run: &Run, rest: Rest) -> Option<u64> {
+    let state = run.state();
+    match (rest, run.need()) {
+        (Rest::Asking(_), _) => {
+            let (question, _) = run.questions().into_iter().next()?;
+            deadline::of_question(state, question)
+        }
+        (Rest::Waiting, _) => deadline::of_wait(state, waiting_for_facts(state)?),
+        (Rest::Sleeping, Need::Moment(at_ms)) => Some(at_ms),
+        _ => None,
+    }
+}
+
+fn is_fact(condition: &Condition) -> bool {
+    !matches!(condition, Condition::Answer { .. })
+}
+
+/// The first wait for a fact or a message.
+fn waiting_for_facts(state: &RunState) -> Option<&Wait> {
+    let mut waits = state.actors.values().flat_map(|actor| actor.waits.values());
+    waits.find(|wait| wait.conditions.iter().any(is_fact))
+}
+
+/// Whether a request is the call of a tool that only the process which executes the run can make.
+fn is_call(request: &Request) -> bool {
+    matches!(request.question, Asked::Tool { .. }) && request.answer.is_none() && !is_inbox(request)
 }
 
 /// Why the last turn of a run failed, if it did.
@@ -366,6 +390,12 @@ pub(crate) fn when(moment_ms: u64, now_ms: u64) -> String {
         (length, true) => format!("in {length}"),
         (length, false) => format!("{length} ago"),
     }
+}
+
+/// Until when a run waits, in words.
+pub(crate) fn until(moment_ms: u64, now_ms: u64) -> String {
+    let whole_seconds = Moment(moment_ms / 1000 * 1000);
+    format!("until {whole_seconds}, {}", when(moment_ms, now_ms))
 }
 
 /// A duration in whole minutes, hours or days; empty if it is less than a minute.

@@ -7,6 +7,7 @@
 pub mod address;
 pub mod card;
 pub mod codec;
+pub mod counted;
 pub mod changed_text;
 pub mod failure;
 pub mod fixed;

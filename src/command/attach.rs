@@ -74,13 +74,20 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let stands = format!("no process executes {}: {}", place.name(), rest.shown());
     terminal.message(match rest {
         Rest::Asking(_) => say![stands, "; ", Way::at("answer", place.name()).with("TEXT"), " answers"],
-        Rest::Ended(_) | Rest::Waiting | Rest::Listening | Rest::Left | Rest::Broken => stands.into(),
+        Rest::Ended(_)
+        | Rest::Waiting
+        | Rest::Listening
+        | Rest::Sleeping
+        | Rest::Queued
+        | Rest::Stuck
+        | Rest::Left
+        | Rest::Broken => stands.into(),
     });
     Ok(match rest {
         Rest::Ended(code) => ExitCode::of_run(code),
-        Rest::Asking(_) | Rest::Waiting | Rest::Listening => ExitCode::WAITING,
+        Rest::Asking(_) | Rest::Waiting | Rest::Listening | Rest::Sleeping | Rest::Queued => ExitCode::WAITING,
         Rest::Left => ExitCode::INTERRUPTED,
-        Rest::Broken => ExitCode::FAILED,
+        Rest::Stuck | Rest::Broken => ExitCode::FAILED,
     })
 }
 

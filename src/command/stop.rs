@@ -122,12 +122,19 @@ impl Report {
                 Way::at("waits", name),
                 " says for what",
             ],
+            Some(Rest::Stuck) => say![
+                format!("{still}, which cannot go on; "),
+                Way::at("waits", name),
+                " says for what it waits",
+            ],
             Some(Rest::Waiting | Rest::Listening) => say![
                 format!("{still}, which waits for a signal; "),
                 Way::at("waits", name),
                 " says for which",
             ],
-            Some(Rest::Left | Rest::Broken) => say![format!("{still}; "), Way::at("resume", name), " goes on with it",],
+            Some(Rest::Sleeping | Rest::Queued | Rest::Left | Rest::Broken) => {
+                say![format!("{still}; "), Way::at("resume", name), " goes on with it"]
+            }
         })
     }
 }

@@ -14,7 +14,7 @@ use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::history::first_failure::first_failure;
 use duet_runtime::record::{Body, TurnRecord};
-use duet_runtime::run::{DriveOutcome, Run};
+use duet_runtime::run::Run;
 use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::state::RunState;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::form::as_json;
-use super::project::{Project, ProjectReader};
+use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
@@ -31,11 +31,12 @@ use crate::owned_run::{self, compiled};
 use crate::records::Records;
 use crate::render::SourceTexts;
 use crate::saying::Saying;
-use crate::standing::RunStatus;
+use crate::standing::{Rest, RunStatus, Status};
 use crate::turn;
 use advice::Advice;
 use failure::{Explained, Other};
 use standstill::Wait;
+pub(crate) use standstill::asked_words;
 
 /// Explains why a run failed, what it waits for, or how it ended.
 ///
@@ -53,24 +54,6 @@ use standstill::Wait;
 pub(crate) struct Request {
     /// The address of a turn, or of the branch whose newest turn is meant.
     pub(crate) address: Option<String>,
-}
-
-/// How a run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Status {
-    /// It has ended with the code 0.
-    Finished,
-    /// It, or one of its turns, has failed.
-    Failed,
-    /// It waits for a person, or for a fact or message from outside.
-    Waiting,
-    /// It waits for what can no longer happen.
-    Stuck,
-    /// A process executes it.
-    Running,
-    /// Its process was stopped or has died; it can go on.
-    Left,
 }
 
 /// The explanation.
@@ -118,8 +101,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         now_ms: look.now_ms(),
     };
     let mut report = explaining.report(&run)?;
-    if report.status == Status::Left && place.turn.is_none() {
-        report.note_process(&look, &place)?;
+    if place.turn.is_none() {
+        let mut standings = look.standings();
+        let (standing, _) = standings.standing(look.store, &place.run, &place.head)?;
+        standings.keep();
+        explaining.note_standing(&mut report, &run, &standing)?;
     }
     Ok(report)
 }
@@ -161,6 +147,25 @@ impl Explaining<'_> {
             waits,
             advice,
         })
+    }
+
+    /// Adds what the journal says of processes and workers: that one executes the run, or will.
+    fn note_standing(&self, report: &mut Report, run: &Run, standing: &RunStatus) -> Result<(), CommandError> {
+        let can_go_on = matches!(report.status, Status::Left | Status::Sleeping);
+        match standing {
+            RunStatus::Running(owner, _) if can_go_on => {
+                report.status = Status::Running;
+                report.summary = format!("{} runs: process {} executes it", report.name, owner.process);
+                report.advice = advice::of_running(&report.name);
+            }
+            RunStatus::Resting(rest @ (Rest::Queued | Rest::Left)) if can_go_on || *rest == Rest::Queued => {
+                report.status = rest.status();
+                report.summary = self.standing(run, report.status, &report.waits)?;
+                report.advice = self.advice(None, report.status, &report.waits);
+            }
+            RunStatus::Running(..) | RunStatus::Resting(_) => {}
+        }
+        Ok(())
     }
 
     fn is_failed_turn(&self) -> Result<bool, CommandError> {
@@ -223,34 +228,13 @@ fn ends(turn: &TurnRecord) -> bool {
 
 fn status(run: &Run, has_failures: bool, is_failed_turn: bool) -> Status {
     let state = run.state();
-    let is_active = !state.queue.is_empty() || state.requests.values().any(|request| request.answer.is_none());
-    let ended = |code| if code == 0 { Status::Finished } else { Status::Failed };
-    match (state.exit, run.outcome()) {
-        _ if is_failed_turn => Status::Failed,
-        (Some(code), _) => ended(state.exit_code(code)),
-        (None, _) if state.is_session && has_failures => Status::Failed,
-        (None, DriveOutcome::Asking { .. }) => Status::Waiting,
-        (None, DriveOutcome::Waiting { .. }) if !is_active => Status::Waiting,
-        (None, DriveOutcome::Stuck { .. }) if !is_active => Status::Stuck,
-        (None, DriveOutcome::Ended { code }) if !is_active => ended(code),
-        (None, _) => Status::Left,
+    if is_failed_turn || (state.exit.is_none() && state.is_session && has_failures) {
+        return Status::Failed;
     }
+    Rest::of(run).status()
 }
 
 impl Report {
-    /// Says which process executes the run, if one does.
-    fn note_process(&mut self, look: &ProjectReader<'_>, place: &Place) -> Result<(), CommandError> {
-        let mut standings = look.standings();
-        let (standing, _) = standings.standing(look.store, &place.run, &place.head)?;
-        standings.keep();
-        if let RunStatus::Running(owner, _) = standing {
-            self.status = Status::Running;
-            self.summary = format!("{} runs: process {} executes it", self.name, owner.process);
-            self.advice = advice::of_running(&self.name);
-        }
-        Ok(())
-    }
-
     pub(crate) fn json(&self) -> Json {
         as_json(self)
     }

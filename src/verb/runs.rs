@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use duet_drivers::text;
 use duet_journal::{BranchName, Head, RunId, Sequence};
+use duet_runtime::model::counted::counted;
 use duet_runtime::run::source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,16 +19,17 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{Usage, dollars};
 use crate::journal::{self, FIRST_BRANCH};
-use crate::standing::{Found, Rest, RunStatus, Standings, age};
+use crate::standing::{Found, Rest, RunStatus, Standings, Status, age, until};
 use crate::turn::{program_name, short};
 
 /// Lists the runs of the journal.
 ///
 /// One line is one run: its name, its program, the number of its turns, how it stands, and what its
 /// language models cost. It is `running` with the process that executes it, `waiting for a person`
-/// with the first open question, `waiting for a signal`, `finished`, `failed` with the reason, or
-/// `left`, if its process was stopped or has died. A time says for how long it runs, or when its
-/// process was last heard of.
+/// with the first open question, `waiting for a signal`, `waiting for a webhook`, `sleeping` until
+/// a timer runs out, `waiting for a worker`, `finished`, `failed` with the reason, `stuck`, or
+/// `left`, if its process was stopped or has died. A time says for how long it runs, when its
+/// process was last heard of, or until when it waits.
 ///
 /// A run with several branches stands as the one does that was used last, or has the newest turn:
 /// its name is there, too, unless it is the first branch. `--branches` lists each branch.
@@ -174,8 +176,7 @@ impl Listed {
                 let place = if owner.is_here() { "" } else { " elsewhere" };
                 let asks = match questions {
                     0 => String::new(),
-                    1 => ", asks 1 question".to_owned(),
-                    many => format!(", asks {many} questions"),
+                    questions => format!(", asks {}", counted(*questions, "question")),
                 };
                 let (process, command) = (owner.process, text::line(&owner.command));
                 format!("running{for_long}{place}: process {process}, duet {command}{asks}")
@@ -185,8 +186,14 @@ impl Listed {
                     "" => String::new(),
                     words => format!(": {}", text::line(&short(words, WORDS_CHARACTERS))),
                 };
+                let until = self.found.until_ms.map(|at_ms| until(at_ms, now_ms));
+                let until = match (until, rest) {
+                    (None, _) => String::new(),
+                    (Some(until), Rest::Sleeping) => format!(" {until}"),
+                    (Some(until), _) => format!(" ({until})"),
+                };
                 let ago = age.map(|age| format!(", {age} ago")).unwrap_or_default();
-                format!("{}{words}{ago}", rest.shown())
+                format!("{}{words}{until}{ago}", rest.shown())
             }
         }
     }
@@ -199,7 +206,7 @@ impl Listed {
         } = self.found.usage;
         match usd {
             Some(usd) => dollars(usd),
-            None if input_tokens + output_tokens > 0 => format!("{} tokens", input_tokens + output_tokens),
+            None if input_tokens + output_tokens > 0 => counted(input_tokens + output_tokens, "token"),
             None => String::new(),
         }
     }
@@ -209,14 +216,14 @@ impl Listed {
             branch: head.branch.to_string(),
             turn: head.sequence.number(),
         });
-        let (status, process, code, questions) = match &self.found.standing {
-            RunStatus::Running(owner, questions) => (Status::Running, Some(owner.process), None, Some(*questions)),
-            RunStatus::Resting(Rest::Ended(0)) => (Status::Finished, None, Some(0), None),
-            RunStatus::Resting(Rest::Ended(code)) => (Status::Failed, None, Some(*code), None),
-            RunStatus::Resting(Rest::Asking(questions)) => (Status::Waiting, None, None, Some(*questions)),
-            RunStatus::Resting(Rest::Waiting | Rest::Listening) => (Status::Waiting, None, None, Some(0)),
-            RunStatus::Resting(Rest::Left) => (Status::Left, None, None, None),
-            RunStatus::Resting(Rest::Broken) => (Status::Broken, None, None, None),
+        let (process, code, questions) = match &self.found.standing {
+            RunStatus::Running(owner, questions) => (Some(owner.process), None, Some(*questions)),
+            RunStatus::Resting(Rest::Ended(code)) => (None, Some(*code), None),
+            RunStatus::Resting(Rest::Asking(questions)) => (None, None, Some(*questions)),
+            RunStatus::Resting(Rest::Waiting | Rest::Listening) => (None, None, Some(0)),
+            RunStatus::Resting(Rest::Sleeping | Rest::Queued | Rest::Stuck | Rest::Left | Rest::Broken) => {
+                (None, None, None)
+            }
         };
         RunForm {
             run: self.run.to_string(),
@@ -224,8 +231,9 @@ impl Listed {
             program: self.program.clone(),
             branches: branches.collect(),
             turns: self.turns,
-            status,
+            status: self.found.standing.status(),
             words: self.found.words.clone(),
+            until_ms: self.found.until_ms,
             process: process.map(Into::into),
             code,
             questions,
@@ -253,8 +261,10 @@ pub(crate) struct RunForm {
     /// The number of turns of the branch for which it stands.
     turns: u64,
     status: Status,
-    /// The first open question, the awaited fact, or why the run failed; otherwise empty.
+    /// The first open question, the awaited fact, why the run failed or was left; otherwise empty.
     words: String,
+    /// Until when it waits at most, in milliseconds since 1970.
+    until_ms: Option<u64>,
     /// The number of the process that executes it.
     process: Option<u64>,
     /// The exit code, if it has ended.
@@ -265,18 +275,6 @@ pub(crate) struct RunForm {
     /// milliseconds since 1970.
     since_ms: Option<u64>,
     usage: UsageForm,
-}
-
-/// How a run stands.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Status {
-    Running,
-    Finished,
-    Failed,
-    Waiting,
-    Left,
-    Broken,
 }
 
 /// A branch.

@@ -9,11 +9,12 @@ use duet_runtime::action::{self, Action};
 use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::gate::visible::visible;
 use duet_runtime::model::codec::Codec;
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::identity::{ActorId, FiberId, RequestId, WaitId};
 use duet_runtime::model::moment::Moment;
 use duet_runtime::model::value::Fact;
 use duet_runtime::state::RunState;
-use duet_runtime::state::actor::{Actor, Condition};
+use duet_runtime::state::actor::{Actor, Condition, Wait};
 use duet_runtime::state::request::{self, Question};
 use preserves::IOValue;
 use schemars::JsonSchema;
@@ -28,7 +29,7 @@ use crate::origins::Origins;
 use crate::owned_run::compiled;
 use crate::query::spelled_packed;
 use crate::saying::{Way, say};
-use crate::standing;
+use crate::standing::{self, deadline};
 use crate::turn::line;
 use crate::value_text::shown;
 
@@ -223,6 +224,13 @@ pub(crate) fn waits(state: &RunState) -> Vec<Waiting> {
         .collect()
 }
 
+/// The facts that a wait is for; nothing if it is for answers only, which the requests tell.
+pub(crate) fn facts(wait: &Wait) -> Option<String> {
+    let is_fact = |condition: &&Condition| !matches!(condition, Condition::Answer { .. });
+    let patterns: Vec<String> = wait.conditions.iter().filter(is_fact).map(condition).collect();
+    (!patterns.is_empty()).then(|| patterns.join(" or "))
+}
+
 fn condition(condition: &Condition) -> String {
     match condition {
         Condition::Matching { pattern, .. } => spelled_packed(pattern),
@@ -287,7 +295,7 @@ impl Showing<'_> {
             kind,
             tool: tool.cloned(),
             payload,
-            at_ms: deadline(&request.question),
+            at_ms: deadline::of(&request.question),
             tag: request.tag.clone(),
             told: self.question(request),
             is_for_person: matches!(request.question, Question::Ask { .. } | Question::Approve { .. }),
@@ -311,7 +319,7 @@ impl Showing<'_> {
                 let asked = Asked::read(prompt).shown();
                 format!("approval: {}", asked.as_str().trim_end())
             }
-            Question::Read { length_bytes_max } => format!("at most {length_bytes_max} bytes of input"),
+            Question::Read { length_bytes_max } => format!("at most {} of input", counted(*length_bytes_max, "byte")),
             Question::Timer { delay_ms } => format!("{delay_ms} ms to pass"),
             Question::Limit { delay_ms, of } => format!("{delay_ms} ms to pass, in which {of} can be approved"),
             Question::Deadline { at_ms, .. } => format!(
@@ -333,14 +341,6 @@ impl Showing<'_> {
 impl Open {
     fn line(&self) -> String {
         format!("{:<10} {:<8} {}", self.id.to_string(), self.name, self.told)
-    }
-}
-
-fn deadline(question: &Question) -> Option<u64> {
-    if let Question::Deadline { at_ms, .. } = question {
-        Some(*at_ms)
-    } else {
-        None
     }
 }
 

@@ -103,6 +103,7 @@ mod scripts;
 mod server_kill;
 mod sessions;
 mod shorthand;
+mod standings;
 mod steps;
 mod strangers;
 mod sweep;

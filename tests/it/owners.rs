@@ -85,7 +85,7 @@ fn runs_say_how_they_stand() {
             format!("running: process {process}, duet run, asks 1 question"),
             "1  failed with code 3\n".to_owned(),
             "finished".to_owned(),
-            "  left\n".to_owned(),
+            "  left: its process has died\n".to_owned(),
             "waiting for a person, 1 question: Well?\n".to_owned(),
         ] {
             assert!(listed.contains(&expected), "{expected}: {listed}");

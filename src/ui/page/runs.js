@@ -6,7 +6,7 @@
 import { ask } from "./ask.js";
 import { make, put } from "./dom.js";
 import { link } from "./place.js";
-import { count, lasting } from "./time.js";
+import { count, counted, lasting } from "./time.js";
 import { refusal } from "./refusal.js";
 
 const INTERVAL = 3000;
@@ -39,7 +39,7 @@ async function refresh(main, signal) {
   }
 }
 
-const ORDER = { failed: 0, broken: 0, waiting: 1, running: 2, left: 3, finished: 4 };
+const ORDER = { failed: 0, broken: 0, stuck: 0, waiting: 1, running: 2, left: 3, queued: 3, sleeping: 3, finished: 4 };
 
 function table(runs, now) {
   if (runs.length === 0) {
@@ -56,7 +56,7 @@ function table(runs, now) {
   return make(
     "section",
     { class: "runs" },
-    make("h1", {}, runs.length === 1 ? "1 run" : `${count(runs.length)} runs`),
+    make("h1", {}, counted(runs.length, "run")),
     make("ul", { class: "cards" }, sorted.slice(0, CARDS).map((run) => card(run, now))),
     sorted.length > CARDS &&
       make("p", { class: "quiet" }, `and ${count(sorted.length - CARDS)} more; duet runs lists all of them.`),
@@ -76,7 +76,7 @@ function card(run, now) {
       make("span", { class: "card-name" }, run.run),
       pill(run),
       make("span", { class: "card-words" }, run.words || run.program),
-      make("span", { class: "quiet card-more" }, `${count(run.turns)} turns${more}${cost}${age}`),
+      make("span", { class: "quiet card-more" }, `${counted(run.turns, "turn")}${more}${cost}${age}`),
     ),
   );
 }
@@ -91,6 +91,9 @@ const WORDS = {
   failed: "failed",
   broken: "cannot be restored",
   running: "running",
+  sleeping: "sleeping",
+  queued: "waits for a worker",
+  stuck: "stuck",
   left: "left",
   finished: "finished",
 };

@@ -30,3 +30,6 @@ export function lasting(ms) {
 
 /** A number with separators. */
 export const count = (number) => number.toLocaleString();
+
+/** A number with the noun of what it counts. */
+export const counted = (number, one, several = `${one}s`) => `${count(number)} ${number === 1 ? one : several}`;

@@ -74,7 +74,15 @@ impl Explaining<'_> {
             (Some(failure), _) => against(name, failure),
             (None, Status::Waiting) => waits.iter().take(1).flat_map(|wait| of_wait(name, wait)).collect(),
             (None, Status::Stuck) => vec![say![Way::at("waits", name), " lists the waits"].into(), why_not(name)],
-            (None, Status::Left) => vec![say![Way::at("resume", name), " goes on"].into()],
+            (None, Status::Left | Status::Broken) => vec![say![Way::at("resume", name), " goes on"].into()],
+            (None, Status::Sleeping) => vec![
+                say![Way::of("work"), " goes on with it when its timer has run out"].into(),
+                say![Way::at("resume", name), " waits for the timer here"].into(),
+            ],
+            (None, Status::Queued) => vec![
+                say![Way::of("work"), " goes on with it"].into(),
+                say![Way::at("resume", name), " goes on with it here"].into(),
+            ],
             (None, Status::Failed | Status::Finished | Status::Running) => {
                 vec![say![Way::at("log", name), " lists its turns"].into()]
             }

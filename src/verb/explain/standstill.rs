@@ -8,7 +8,7 @@ use duet_journal::Sequence;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::model::moment::Moment;
 use duet_runtime::run::{DriveOutcome, Run};
-use duet_runtime::state::actor::{Actor, Condition, Wait as WaitState};
+use duet_runtime::state::actor::Actor;
 use duet_runtime::state::request::{Question, Request as Asking};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,10 +16,10 @@ use serde::Serialize;
 use super::{Explaining, Status};
 use crate::error::CommandError;
 use crate::origins::Origins;
-use crate::query::spelled_packed;
-use crate::standing;
+use crate::standing::{self, deadline};
 use crate::turn::line::{actor, actor_in, payload_words};
 use crate::value_text::abbreviated;
+use crate::verb::waits::facts;
 
 /// Who or what can end a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -92,6 +92,8 @@ impl Explaining<'_> {
         let open = state.requests.iter().filter(|(_, request)| request.answer.is_none());
         for (id, request) in open {
             let (whom, what) = asked(request);
+            let when = deadline::of(&request.question).map(|ms| format!(" ({})", standing::when(ms, self.now_ms)));
+            let what = format!("{what}{}", when.unwrap_or_default());
             waits.push(Wait {
                 whom,
                 name: actor_in(state, request.actor),
@@ -161,23 +163,14 @@ impl Explaining<'_> {
                 }
             },
             Status::Stuck => format!("{name} cannot go on: it waits for what can no longer happen{for_what}"),
-            Status::Running | Status::Left => match first {
+            Status::Sleeping => format!("{name} sleeps{for_what}"),
+            Status::Queued => format!("{name} can go on from turn {turn} and waits for a worker"),
+            Status::Running | Status::Left | Status::Broken => match first {
                 Some(_) => format!("{name} can go on from turn {turn}; no process executes it; it waits{for_what}"),
                 None => format!("{name} can go on from turn {turn}; no process executes it"),
             },
         })
     }
-}
-
-/// The facts that a wait is for; nothing if it is for answers only, which the requests tell.
-fn facts(wait: &WaitState) -> Option<String> {
-    let patterns = wait.conditions.iter().filter_map(|condition| match condition {
-        Condition::Matching { pattern, .. } => Some(spelled_packed(pattern)),
-        Condition::Accepted { pattern, .. } => Some(format!("{} that a predicate accepts", spelled_packed(pattern))),
-        Condition::Answer { .. } => None,
-    });
-    let patterns: Vec<String> = patterns.collect();
-    (!patterns.is_empty()).then(|| patterns.join(" or "))
 }
 
 /// The fibers that sleep until another one wakes them.
@@ -196,6 +189,11 @@ fn sleepers(found: &Actor, name: &str) -> Vec<Wait> {
         ago: None,
     });
     asleep.collect()
+}
+
+/// What a request waits for, in words.
+pub(crate) fn asked_words(request: &Asking) -> String {
+    asked(request).1
 }
 
 fn asked(request: &Asking) -> (For, String) {
