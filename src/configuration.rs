@@ -257,9 +257,12 @@ fn protocols() -> String {
     Protocol::ALL.map(Protocol::name).join(", ")
 }
 
+/// Reads a key without the blanks and line ends around it, which come from files and which no
+/// header has.
 fn key(environment: &[(OsString, OsString)], variable: &str) -> Option<Key> {
     let (_, value) = environment.iter().find(|(name, _)| name == variable)?;
-    let value = value.to_str().filter(|value| !value.is_empty())?.to_owned();
+    let value = value.to_str().map(str::trim_ascii);
+    let value = value.filter(|value| !value.is_empty())?.to_owned();
     Some(Key {
         variable: variable.to_owned(),
         value,
@@ -412,7 +415,8 @@ mod tests {
             fs::write(folder.path().join(OF_WORKSPACE), workspace).unwrap();
             let environment = vec![
                 ("XDG_CONFIG_HOME".into(), folder.path().into()),
-                ("MY_API_KEY".into(), "secret-123".into()),
+                // A key from a file has a line end.
+                ("MY_API_KEY".into(), "secret-123\n".into()),
             ];
             Self { folder, environment }
         }

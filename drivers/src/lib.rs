@@ -23,6 +23,7 @@ mod threads;
 pub mod waker;
 pub mod door;
 mod pending;
+pub mod token;
 mod background;
 mod http_server;
 mod page;

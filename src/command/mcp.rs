@@ -7,6 +7,7 @@ use std::sync::Arc;
 use duet_drivers::guard;
 use duet_drivers::host::Host;
 use duet_drivers::host::folders::Folders;
+use duet_drivers::token;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
@@ -80,7 +81,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let served = match arguments.listen {
         None => host.over_lines(),
         Some(address) => {
-            let token = token(arguments, address)?;
+            let token = wanted_token(arguments, address)?;
             host.over_http(address, token.as_deref(), |address| {
                 terminal.message(format!("serving the Model Context Protocol at http://{address}/"));
             })
@@ -91,7 +92,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 }
 
 /// The token that clients need.
-fn token(arguments: &Arguments, address: SocketAddr) -> Result<Option<String>, CommandError> {
+fn wanted_token(arguments: &Arguments, address: SocketAddr) -> Result<Option<String>, CommandError> {
     let Some(variable) = &arguments.token else {
         if address.ip().is_loopback() {
             return Ok(None);
@@ -107,5 +108,9 @@ fn token(arguments: &Arguments, address: SocketAddr) -> Result<Option<String>, C
         .and_then(|(_, value)| value.to_str())
         .filter(|value| !value.is_empty());
     let value = value.ok_or_else(|| CommandError::usage(format!("the variable {variable} is not set")))?;
-    Ok(Some(value.to_owned()))
+    let token = token::sendable(value).map_err(|why| {
+        CommandError::usage(format!("no client can send what the variable {variable} holds: {why}"))
+            .advise("a token has letters, digits and signs of ASCII; blanks and line ends around it are left out")
+    })?;
+    Ok(Some(token.to_owned()))
 }

@@ -179,6 +179,22 @@ fn an_address_of_the_net_needs_a_token() {
 }
 
 #[test]
+fn blanks_and_line_ends_around_a_token_are_left_out_and_one_that_cannot_be_sent_is_refused() {
+    let desk = Desk::new(&[("token", " open-sesame\r\n\n")]);
+    let script = "MCP_TOKEN=$(cat token; echo .); MCP_TOKEN=\"${MCP_TOKEN%.}\" \
+                  exec \"$0\" mcp --listen 127.0.0.1:0 --token MCP_TOKEN";
+    let served = Served::start_in_shell(&desk, script);
+    let list = request(1, "tools/list", json!({}));
+    assert_eq!(served.post("authorization: Bearer open-sesame\r\n", &list).0, 200);
+    assert_eq!(served.post("authorization: Bearer open\r\n", &list).0, 401);
+    for (token, why) in [(" \n", "the token is empty"), ("one\ntwo", "the character '\\n'")] {
+        let desk = Desk::new(&[]).knowing("MCP_TOKEN", token.to_owned());
+        let said = desk.duet("mcp --listen 127.0.0.1:0 --token MCP_TOKEN");
+        assert!(said.code == 2 && said.errors.contains(why), "{token:?}: {said:?}");
+    }
+}
+
+#[test]
 fn headers_that_repeat_a_message_have_to_agree_with_it() {
     let desk = Desk::new(&[]);
     let served = Served::start(&desk, &[]);

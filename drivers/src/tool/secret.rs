@@ -271,13 +271,21 @@ impl Secrets {
 
     /// Returns the masked texts, longest first.
     fn masked(&self) -> Vec<Masked> {
-        let is_long = |secret: &Secret| secret.value.chars().count() >= secret.masked_from;
-        let long = self.values.iter().filter(|(_, secret)| is_long(secret));
-        let masked = |(name, secret): (&String, &Secret)| Masked {
-            secret: secret.value.clone().into_bytes(),
-            placeholder: placeholder(name).into_bytes(),
+        let forms = |(name, secret): (&String, &Secret)| {
+            let (whole, bare) = (secret.value.as_str(), secret.value.trim());
+            // A key from a file has a line end that is left out where the key is used.
+            let bare = Some(bare).filter(|bare| *bare != whole);
+            let long = [Some(whole), bare]
+                .into_iter()
+                .flatten()
+                .filter(|form| form.chars().count() >= secret.masked_from);
+            let masked = |form: &str| Masked {
+                secret: form.as_bytes().to_vec(),
+                placeholder: placeholder(name).into_bytes(),
+            };
+            long.map(masked).collect::<Vec<_>>()
         };
-        let mut sought: Vec<Masked> = long.map(masked).collect();
+        let mut sought: Vec<Masked> = self.values.iter().flat_map(forms).collect();
         sought.sort_by_key(|masked| std::cmp::Reverse(masked.secret.len()));
         sought
     }
@@ -444,6 +452,15 @@ mod tests {
         check("'hush-hush'", "'{{secret:API_KEY}}'");
         check("#\"xhush-hush\"", "#\"x{{secret:API_KEY}}\"");
         check("[\"ann\" \"cab\" \"true\" 1.5 #t]", "[\"ann\" \"cab\" \"true\" 1.5 #t]");
+    }
+
+    #[test]
+    fn a_secret_with_a_line_end_is_masked_without_it_too() {
+        let secrets = Secrets::of([("API_KEY", "hush-hush\n")], &[]);
+        assert_eq!(
+            secrets.mask_text("hush-hush, hush-hush\n"),
+            "{{secret:API_KEY}}, {{secret:API_KEY}}"
+        );
     }
 
     #[test]

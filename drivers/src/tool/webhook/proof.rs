@@ -10,6 +10,7 @@ use hyper::HeaderMap;
 use ring::{digest, hmac};
 
 use crate::http_server::bearer;
+use crate::token::sendable;
 use crate::tool::failure::Kind;
 use crate::tool::secret::stand_in;
 
@@ -31,7 +32,7 @@ impl Proof {
     ///
     /// # Errors
     /// `bad-argument` for a secret that everybody knows: an empty one, or the stand-in of a
-    /// variable that is not set.
+    /// variable that is not set; and for a token that no client can send.
     pub(super) fn new(token: Option<String>, key: Option<String>) -> Result<Self, ToolFailure> {
         if [&token, &key].into_iter().flatten().any(String::is_empty) {
             return Err(Kind::BadArgument.because("the secret of webhook/listen is empty"));
@@ -42,6 +43,8 @@ impl Proof {
                  variable, and name it by `(secrets {name})` in the manifest or by `--secret {name}`"
             )));
         }
+        let token = token.as_deref().map(sendable).transpose();
+        let token = token.map_err(|why| Kind::BadArgument.because(format!("no client can send it: {why}")))?;
         Ok(Self {
             token: token.map(|token| digest::digest(&digest::SHA256, token.as_bytes())),
             key: key.map(|key| hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes())),

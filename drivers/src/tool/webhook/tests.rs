@@ -148,6 +148,12 @@ fn a_request_that_the_program_does_not_get_is_answered_all_the_same() {
             "504 Gateway Timeout",
         );
     }
+    // A file with the token ends with a line end, which no header has.
+    check_answered(
+        "token: \" s\\r\\n\" timeout_ms: 50",
+        &post("authorization: Bearer s\r\n", ""),
+        "504 Gateway Timeout",
+    );
 }
 
 #[test]
@@ -219,6 +225,8 @@ fn what_cannot_be_listened_for_or_replied_is_refused() {
         ("webhook/listen", &*taken, "unavailable"),
         ("webhook/listen", "{port: 70000}", "bad-argument"),
         ("webhook/listen", "{port: 0 token: \"\"}", "bad-argument"),
+        ("webhook/listen", "{port: 0 token: \" \\n\"}", "bad-argument"),
+        ("webhook/listen", "{port: 0 token: \"a\\nb\"}", "bad-argument"),
         (
             "webhook/listen",
             "{port: 0 token: \"{{secret:NOT_SET}}\"}",
