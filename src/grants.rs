@@ -186,6 +186,16 @@ pub(crate) fn key(journal: &Journal) -> Result<Vec<u8>, CommandError> {
     }
 }
 
+/// Draws a text that nobody guesses.
+///
+/// # Errors
+/// If the system gives no random bytes.
+pub(crate) fn drawn_name() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    chance(&mut bytes)?;
+    Ok(hexadecimal(&bytes))
+}
+
 /// Draws from the system's source of chance.
 fn chance(bytes: &mut [u8]) -> io::Result<()> {
     File::open("/dev/urandom")?.read_exact(bytes)

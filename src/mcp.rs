@@ -127,6 +127,8 @@ impl Protocol for Service {
             return HttpWork {
                 work: self.hear(message),
                 status: headers::status(false),
+                client: None,
+                headers: Vec::new(),
             };
         };
         if let Some(refusal) = headers::refusal(header, &read) {
@@ -134,11 +136,18 @@ impl Protocol for Service {
             return HttpWork {
                 work: Work::Reply(refused(id, &refusal)),
                 status: |_| 400,
+                client: None,
+                headers: Vec::new(),
             };
         }
+        let is_modern = headers::is_modern(header, &read);
+        let work = self.hear(message);
         HttpWork {
-            work: self.hear(message),
-            status: headers::status(headers::is_modern(header, &read)),
+            headers: headers::of_reply(&read, &work),
+            work,
+            status: headers::status(is_modern),
+            // In the revision of 2026 the end of the response cancels.
+            client: (!is_modern).then(|| headers::session(header)),
         }
     }
 }

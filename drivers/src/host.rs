@@ -25,6 +25,7 @@ pub mod command;
 pub mod folders;
 pub mod health;
 pub mod http;
+mod in_flight;
 pub mod page;
 
 /// The maximum length of a message, in bytes.
@@ -77,6 +78,11 @@ pub struct HttpWork {
     pub work: Work,
     /// The status of HTTP with which a reply that is known leaves.
     pub status: fn(&Json) -> u16,
+    /// Who asks, if a later message of that client may cancel the request; else the end of its
+    /// connection alone does.
+    pub client: Option<String>,
+    /// Further headers of a reply that is known.
+    pub headers: Vec<(&'static str, String)>,
 }
 
 /// A protocol of requests and replies.

@@ -1,13 +1,12 @@
 //! `duet ui`: serves the page in which runs are seen and changed.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::sync::Arc;
 
 use duet_drivers::guard;
 use duet_drivers::host::page::PageHost;
 
 use crate::error::{CommandError, ExitCode};
+use crate::grants::drawn_name;
 use crate::journal::Journal;
 use crate::terminal::Terminal;
 use crate::ui::{FILES, Service};
@@ -48,7 +47,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     // The person learns of wrong options and addresses here, and not in the page.
     arguments.world.read(false)?;
     let path = opened(arguments)?;
-    let token = token().map_err(|error| CommandError::caused("the system gives no random bytes", &error))?;
+    let token = drawn_name().map_err(|error| CommandError::caused("the system gives no random bytes", &error))?;
     let host = PageHost {
         source: Arc::new(Service {
             journal: arguments.journal.clone(),
@@ -85,11 +84,4 @@ fn opened(arguments: &Arguments) -> Result<String, CommandError> {
     let place = look.resolve_turn(arguments.address.as_deref())?;
     let turn = place.turn.map(|turn| format!("@{turn}")).unwrap_or_default();
     Ok(format!("{}/{}{turn}", place.run, place.branch))
-}
-
-/// Draws what a browser has to know.
-fn token() -> std::io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -6,12 +6,13 @@
 //! Read next: `../mcp.rs`.
 //!
 //! Source: Model Context Protocol 2026-07-28, "Streamable HTTP", "Standard headers", "Protocol
-//! version header"; 2025-11-25, "Protocol version header".
+//! version header"; 2025-11-25, "Protocol version header", "Session management".
 
-use duet_drivers::host::Header;
+use duet_drivers::host::{Header, Work};
 use serde_json::Value as Json;
 
 use super::{MODERN, Refusal, WITH_HANDSHAKE, faulty_meta, revision, unknown_revision, wrong};
+use crate::grants::drawn_name;
 
 /// The code of a header that says something else than the message.
 const MISMATCH: i32 = -32_020;
@@ -19,6 +20,7 @@ const MISMATCH: i32 = -32_020;
 const VERSION: &str = "MCP-Protocol-Version";
 const METHOD: &str = "Mcp-Method";
 const NAME: &str = "Mcp-Name";
+const SESSION: &str = "mcp-session-id";
 
 /// The frame of a value that is no text of a header, in base64.
 const ENCODED: (&str, &str) = ("=?base64?", "?=");
@@ -26,6 +28,20 @@ const ENCODED: (&str, &str) = ("=?base64?", "?=");
 /// Says whether a message is of the revision without a handshake, by itself or by its header.
 pub(super) fn is_modern(header: Header<'_>, message: &Json) -> bool {
     revision(params(message)).is_some() || header(VERSION).is_some_and(|version| version == MODERN)
+}
+
+/// The name of the session of a client that has shaken hands; clients that name none share one.
+pub(super) fn session(header: Header<'_>) -> String {
+    header(SESSION).unwrap_or_default()
+}
+
+/// The further headers of a reply: a handshake names a session. Nothing is kept of it; its name
+/// tells clients apart that choose the same ids.
+pub(super) fn of_reply(message: &Json, work: &Work) -> Vec<(&'static str, String)> {
+    let is_handshake = message.get("method").and_then(Json::as_str) == Some("initialize");
+    let is_shaken = matches!(work, Work::Reply(reply) if is_handshake && reply.get("result").is_some());
+    let drawn = is_shaken.then(drawn_name).and_then(Result::ok);
+    drawn.map(|name| (SESSION, name)).into_iter().collect()
 }
 
 fn params(message: &Json) -> &Json {

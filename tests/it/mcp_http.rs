@@ -49,6 +49,16 @@ impl Served {
 
     /// Sends a request with further headers; returns the status and the body.
     fn post(&self, headers: &str, message: &Value) -> (u16, String) {
+        let (head, body) = self.send(headers, message);
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body)
+    }
+
+    /// Sends a request with further headers; returns the headers of the response.
+    fn head(&self, headers: &str, message: &Value) -> String {
+        self.send(headers, message).0
+    }
+
+    fn send(&self, headers: &str, message: &Value) -> (String, String) {
         let body = message.to_string();
         let mut stream = TcpStream::connect(&self.1).unwrap();
         let head = format!(
@@ -60,7 +70,7 @@ impl Served {
         let mut said = String::new();
         stream.read_to_string(&mut said).unwrap();
         let (head, body) = said.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+        (head.to_owned(), body.to_owned())
     }
 }
 
@@ -192,6 +202,57 @@ fn blanks_and_line_ends_around_a_token_are_left_out_and_one_that_cannot_be_sent_
         let said = desk.duet("mcp --listen 127.0.0.1:0 --token MCP_TOKEN");
         assert!(said.code == 2 && said.errors.contains(why), "{token:?}: {said:?}");
     }
+}
+
+/// Waits until the run of a program sleeps.
+fn until_asleep(desk: &Desk) {
+    while !desk.duet("waits p").output.contains("a timer") {}
+}
+
+#[test]
+fn a_request_over_http_is_cancelled_on_another_connection_of_its_client() {
+    let desk = Desk::new(&[("p.scm", "(sleep 60000)")]);
+    let served = Served::start(&desk, &[]);
+    let call = request(
+        7,
+        "tools/call",
+        json!({ "name": "run", "arguments": { "program": "p.scm" } }),
+    );
+    let cancel =
+        |id: i64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    let own = "mcp-session-id: a\r\n";
+    std::thread::scope(|scope| {
+        let called = scope.spawn(|| served.post(own, &call));
+        until_asleep(&desk);
+        // Another client, and an id that is not under way, end nothing.
+        for (session, id) in [("mcp-session-id: b\r\n", 7), ("", 7), (own, 8)] {
+            assert_eq!(served.post(session, &cancel(id)), (202, String::new()));
+        }
+        assert!(desk.duet("runs").output.contains("running"));
+        assert_eq!(served.post(own, &cancel(7)).0, 202);
+        let (status, body) = called.join().unwrap();
+        assert_eq!((status, &*body), (200, ""), "there is no reply");
+    });
+    while desk.duet("runs").output.contains("running") {}
+}
+
+#[test]
+fn a_handshake_over_http_names_a_session_that_no_other_client_has() {
+    let desk = Desk::new(&[]);
+    let served = Served::start(&desk, &[]);
+    let shake = request(1, "initialize", json!({ "protocolVersion": "2025-11-25" }));
+    let session = || {
+        let head = served.head("", &shake);
+        let line = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        line.expect("a session").to_owned()
+    };
+    let (one, other) = (session(), session());
+    assert!(one != other && one.len() == 32, "{one} {other}");
+    assert!(
+        !served
+            .head("", &request(1, "tools/list", json!({})))
+            .contains("mcp-session-id")
+    );
 }
 
 #[test]

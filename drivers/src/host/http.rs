@@ -3,11 +3,13 @@
 //! INVARIANT: a page in a browser cannot reach it, because a request with the marks of a browser is
 //! refused, or with a token one whose origin is not this machine; neither can anybody without the
 //! token, if there is one. Connections, messages and the time of each have limits.
+//! A request ends with its connection, or when another message of its client cancels it.
 //! It keeps no sessions and sends no streams.
 //! Read next: `../host.rs`, `../http_server.rs`.
 //!
 //! Source: Model Context Protocol 2025-11-25 and 2026-07-28, "Streamable HTTP".
 
+use std::future::pending;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +24,8 @@ use serde_json::Value as Json;
 use tokio::sync::Semaphore;
 
 use super::command::perform;
-use super::{Host, MESSAGE_BYTES_MAX, Work, runtime};
+use super::in_flight::InFlight;
+use super::{CommandRequest, Host, MESSAGE_BYTES_MAX, Work, runtime};
 use crate::http_server::{Client, NoMessage, Responder, bearer, is_same, message, receive};
 use crate::page::may_be_of_a_page;
 
@@ -36,6 +39,7 @@ struct HttpHost {
     /// The token that a client must have.
     token: Option<Arc<str>>,
     room: Arc<Semaphore>,
+    in_flight: InFlight,
 }
 
 impl Host {
@@ -54,6 +58,7 @@ impl Host {
             host: self,
             token: token.map(Arc::from),
             room: Arc::new(Semaphore::new(COMMANDS_MAX)),
+            in_flight: InFlight::default(),
         };
         runtime()?.block_on(receive(address, |address| {
             announce(address);
@@ -100,16 +105,44 @@ impl HttpHost {
         }
         let asked = self.host.protocol.hear_http(&|name| header(&head.headers, name), &body);
         match asked.work {
-            // A client that wants no reply any more closes its connection, which ends the command.
-            Work::Nothing | Work::Cancel(_) => plain(StatusCode::ACCEPTED, ""),
+            Work::Nothing => plain(StatusCode::ACCEPTED, ""),
+            Work::Cancel(id) => {
+                if let Some(client) = asked.client {
+                    self.in_flight.cancel(client, &id);
+                }
+                plain(StatusCode::ACCEPTED, "")
+            }
             Work::Reply(reply) => {
                 let status = StatusCode::from_u16((asked.status)(&reply)).unwrap_or(StatusCode::OK);
-                json(status, &reply)
+                let mut response = json(status, &reply);
+                for (name, value) in asked.headers {
+                    let value = HeaderValue::from_str(&value).ok();
+                    value.and_then(|value| response.headers_mut().insert(name, value));
+                }
+                response
             }
-            Work::Command(request) => {
-                let _place = self.room.acquire().await;
-                json(StatusCode::OK, &perform(&self.host.program, *request).await)
+            Work::Command(request) => self.perform(*request, asked.client).await,
+        }
+    }
+
+    /// Runs a command to its end, or until its client cancels it. A client that closes its
+    /// connection drops this, which ends the command, too.
+    async fn perform(&self, request: CommandRequest, client: Option<String>) -> Response<Full<Bytes>> {
+        let entry = client.map(|client| self.in_flight.enter(client, &request.id));
+        let cancelled = async {
+            match &entry {
+                Some(entry) => entry.cancelled().await,
+                None => pending().await,
             }
+        };
+        let performed = async {
+            let _place = self.room.acquire().await;
+            perform(&self.host.program, request).await
+        };
+        tokio::select! {
+            reply = performed => json(StatusCode::OK, &reply),
+            // A stream of events that ends without the reply: the client waits for none.
+            () = cancelled => of_kind(StatusCode::OK, "text/event-stream", ""),
         }
     }
 
@@ -155,9 +188,14 @@ fn busy() -> Response<Full<Bytes>> {
 }
 
 fn json(status: StatusCode, value: &Json) -> Response<Full<Bytes>> {
-    let mut response = plain(status, &value.to_string());
-    let kind = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
+    of_kind(status, "application/json", &value.to_string())
+}
+
+fn of_kind(status: StatusCode, kind: &'static str, text: &str) -> Response<Full<Bytes>> {
+    let mut response = plain(status, text);
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }
 
