@@ -11,8 +11,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::{BodyExt as _, Limited};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -29,6 +29,10 @@ const CLIENTS_MAX: usize = 256;
 
 /// The maximum length of the headers, in bytes.
 const HEADER_BYTES_MAX: usize = 64 << 10;
+
+/// The length of the parts in which a message is kept until it is whole, in bytes: a small message
+/// takes little, a long one has few.
+const PART_BYTES: usize = 16 << 10;
 
 /// The time in which a client has to send the headers, and then the message.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -126,16 +130,43 @@ pub(crate) struct NoMessage {
 ///
 /// # Errors
 /// If it is too long, or does not come in time.
-pub(crate) async fn message(body: Incoming, bytes_max: usize) -> Result<Bytes, NoMessage> {
+pub(crate) async fn message(body: Incoming, bytes_max: usize, client: &Client) -> Result<Bytes, NoMessage> {
     let refused = |status, why| NoMessage { status, why };
-    match timeout(PATIENCE, Limited::new(body, bytes_max).collect()).await {
-        Ok(Ok(read)) => Ok(read.to_bytes()),
-        Ok(Err(_)) => Err(refused(
+    match timeout(PATIENCE, whole(body, bytes_max, &client.pending)).await {
+        Ok(Some(read)) => Ok(read),
+        Ok(None) => Err(refused(
             StatusCode::PAYLOAD_TOO_LARGE,
             "the message is too long, or broke off",
         )),
         Err(_) => Err(refused(StatusCode::REQUEST_TIMEOUT, "the message did not come in time")),
     }
+}
+
+/// Reads a body to its end, and counts what is kept of it while its client is pending; `None` if it
+/// is longer than `bytes_max`, or breaks off.
+pub(crate) async fn whole(mut body: Incoming, bytes_max: usize, client: &PendingClient) -> Option<Bytes> {
+    // Frames are copied, because small ones would keep the large buffers of which they are parts;
+    // into parts, because one buffer that grows takes twice the space of what is in it.
+    let (mut parts, mut length_bytes) = (Vec::<BytesMut>::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.ok()?.into_data() else { continue };
+        if data.len() > bytes_max - length_bytes {
+            return None;
+        }
+        length_bytes += data.len();
+        client.hold(data.len());
+        match parts.last_mut() {
+            Some(part) if part.capacity() - part.len() >= data.len() => part.extend_from_slice(&data),
+            Some(_) | None => {
+                let mut part = BytesMut::with_capacity(PART_BYTES.max(data.len()));
+                part.extend_from_slice(&data);
+                parts.push(part);
+            }
+        }
+    }
+    let mut read = BytesMut::with_capacity(length_bytes);
+    parts.iter().for_each(|part| read.extend_from_slice(part));
+    Some(read.freeze())
 }
 
 /// The token that a value of the header `authorization` has, if it has one; the name of its scheme

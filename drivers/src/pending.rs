@@ -1,8 +1,8 @@
 //! Clients that have not proved yet that they may come in.
 //!
-//! INVARIANT: pending clients have few places, of which the oldest makes room for the next, and
-//! each a few seconds and kilobytes; so idle connections of others lock out nobody who proves at
-//! once who he is.
+//! INVARIANT: pending clients have few places and a bounded part of the memory, of which the oldest
+//! makes room for the next, and each a few seconds; so idle connections of others lock out nobody
+//! who proves at once who he is.
 //! It does not know what a proof is. Read next: `serve/listener.rs`, `http_server.rs`.
 
 use std::collections::BTreeMap;
@@ -23,6 +23,9 @@ const CLIENTS_MAX: usize = 256;
 /// The maximum number of bytes that a pending client may send.
 const BYTES_MAX: usize = 64 << 10;
 
+/// The maximum length of all messages together that pending clients have begun to send, in bytes.
+const HELD_BYTES_MAX: usize = 64 << 20;
+
 /// The time in which a client has to prove that it may come in.
 const WAIT: Duration = Duration::from_secs(15);
 
@@ -34,7 +37,33 @@ pub(crate) struct PendingClients(Arc<Mutex<Table>>);
 struct Table {
     next: u64,
     /// In the order in which they came.
-    by_number: BTreeMap<u64, Arc<Notify>>,
+    by_number: BTreeMap<u64, Waiting>,
+    /// The length of what they have sent, in bytes.
+    held_bytes: usize,
+}
+
+/// A pending client in the table.
+struct Waiting {
+    out: Arc<Notify>,
+    /// The length of what is kept of its message, in bytes.
+    held_bytes: usize,
+}
+
+impl Table {
+    fn remove(&mut self, number: u64) -> Option<Waiting> {
+        let waiting = self.by_number.remove(&number)?;
+        self.held_bytes -= waiting.held_bytes;
+        Some(waiting)
+    }
+
+    /// Sends the oldest client away of those that are wanted; says whether there was one.
+    fn send_away(&mut self, is_wanted: impl Fn(u64, &Waiting) -> bool) -> bool {
+        let mut all = self.by_number.iter();
+        let oldest = all.find(|(number, waiting)| is_wanted(**number, waiting));
+        let oldest = oldest.map(|(number, _)| *number);
+        let gone = oldest.and_then(|number| self.remove(number));
+        gone.as_ref().inspect(|gone| gone.out.notify_one()).is_some()
+    }
 }
 
 /// The place of a pending client; dropping it gives the place back.
@@ -59,11 +88,13 @@ impl PendingClients {
         let mut table = self.table();
         let number = table.next;
         table.next += 1;
-        table.by_number.insert(number, Arc::clone(&out));
-        if table.by_number.len() > CLIENTS_MAX
-            && let Some((_, oldest)) = table.by_number.pop_first()
-        {
-            oldest.notify_one();
+        let waiting = Waiting {
+            out: Arc::clone(&out),
+            held_bytes: 0,
+        };
+        table.by_number.insert(number, waiting);
+        if table.by_number.len() > CLIENTS_MAX {
+            table.send_away(|_, _| true);
         }
         PendingClient {
             all: self.clone(),
@@ -82,7 +113,21 @@ impl PendingClients {
 impl PendingClient {
     /// Lets the client in: it has no longer to go. It may be called more than once.
     pub(crate) fn admit(&self) {
-        self.all.table().by_number.remove(&self.number);
+        self.all.table().remove(self.number);
+    }
+
+    /// Counts bytes of the client's message that are kept until it is let in; the oldest clients
+    /// with a part of one have to go if all have sent too much.
+    pub(crate) fn hold(&self, length_bytes: usize) {
+        let mut table = self.all.table();
+        let Some(own) = table.by_number.get_mut(&self.number) else {
+            return;
+        };
+        own.held_bytes += length_bytes;
+        table.held_bytes += length_bytes;
+        while table.held_bytes > HELD_BYTES_MAX
+            && table.send_away(|number, waiting| number != self.number && waiting.held_bytes > 0)
+        {}
     }
 
     /// Says whether the client is still pending, or had to go.
@@ -161,6 +206,24 @@ mod tests {
         assert!(second.must_go().await.starts_with("too many"));
         let is_waiting = |client: &PendingClient| client.is_waiting();
         assert!(others.iter().all(is_waiting) && !is_waiting(&first) && !is_waiting(&second));
+    }
+
+    #[tokio::test]
+    async fn the_oldest_messages_make_room_and_those_of_clients_that_are_let_in_do_not_count() {
+        let clients = PendingClients::default();
+        let [first, idle, second, third] = [(); 4].map(|()| clients.enter());
+        let part = HELD_BYTES_MAX / 2;
+        for client in [&first, &second, &third] {
+            client.hold(part);
+        }
+        assert!(first.must_go().await.starts_with("too many"));
+        assert!(!first.is_waiting() && idle.is_waiting() && second.is_waiting() && third.is_waiting());
+        second.admit();
+        second.hold(2 * HELD_BYTES_MAX);
+        third.hold(part);
+        assert!(third.is_waiting() && idle.is_waiting());
+        drop(third);
+        assert_eq!(clients.table().held_bytes, 0);
     }
 
     #[tokio::test]

@@ -237,6 +237,38 @@ fn a_request_over_http_is_cancelled_on_another_connection_of_its_client() {
 }
 
 #[test]
+fn messages_of_strangers_that_are_never_whole_take_a_bounded_part_of_the_memory() {
+    let desk = Desk::new(&[]);
+    let served = Served::start(&desk, &[]);
+    let part = vec![b' '; 15 << 20];
+    let begin = || {
+        let mut stream = TcpStream::connect(&served.1).unwrap();
+        let head = format!(
+            "POST / HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\n\r\n",
+            served.1,
+            16 << 20
+        );
+        // The server may have closed it when others came.
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&part));
+        stream
+    };
+    let mut begun: Vec<TcpStream> = (0..16).map(|_| begin()).collect();
+    let mut said = Vec::new();
+    // It has made room: its connection has ended.
+    let _reset = begun[0].read_to_end(&mut said);
+    assert!(said.is_empty());
+    assert_eq!(served.post("", &request(1, "tools/list", json!({}))).0, 200);
+    let status = fs::read_to_string(format!("/proc/{}/status", served.0.id())).unwrap();
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes: u64 = resident
+        .and_then(|text| text.split_whitespace().next())
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!(kilobytes < 160 << 10, "{kilobytes} KiB");
+}
+
+#[test]
 fn a_handshake_over_http_names_a_session_that_no_other_client_has() {
     let desk = Desk::new(&[]);
     let served = Served::start(&desk, &[]);

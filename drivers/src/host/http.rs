@@ -95,7 +95,7 @@ impl HttpHost {
             response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
             return response;
         }
-        let body = match message(body, MESSAGE_BYTES_MAX).await {
+        let body = match message(body, MESSAGE_BYTES_MAX, client).await {
             Ok(body) => body,
             Err(NoMessage { status, why }) => return plain(status, why),
         };

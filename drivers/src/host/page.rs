@@ -210,7 +210,7 @@ impl PageResponder {
             return plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients are connected");
         }
         match (own, &head.method) {
-            ("ask", &Method::POST) => match message(body, MESSAGE_BYTES_MAX).await {
+            ("ask", &Method::POST) => match message(body, MESSAGE_BYTES_MAX, client).await {
                 Ok(message) => self.ask(message).await,
                 Err(NoMessage { status, why }) => plain(status, why),
             },

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::Full;
 use hyper::body::Incoming as Body;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::server::conn::http1;
@@ -25,6 +25,7 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::proof::Proof;
+use crate::http_server::whole;
 use crate::page::may_be_of_a_page;
 use crate::pending::{PendingClient, PendingClients};
 use crate::tool::arguments::{content, dictionary};
@@ -235,10 +236,10 @@ pub(super) fn refusal(why: (StatusCode, &'static str)) -> Refusal {
 /// Gives a request to the program and waits for its reply.
 async fn take_in<D: Endpoint>(request: Request<Body>, client: &Client, endpoint: &D) -> Result<Reply, Refusal> {
     let (head, body) = request.into_parts();
-    let body = timeout(PATIENCE, Limited::new(body, BODY_BYTES_MAX).collect()).await;
+    let body = timeout(PATIENCE, whole(body, BODY_BYTES_MAX, &client.pending)).await;
     let body = body.map_err(|_| refusal((StatusCode::REQUEST_TIMEOUT, "the body did not come in time")))?;
     let too_large = (StatusCode::PAYLOAD_TOO_LARGE, "the body is broken or longer than 1 MiB");
-    let body = body.map_err(|_| refusal(too_large))?.to_bytes();
+    let body = body.ok_or_else(|| refusal(too_large))?;
     let (aim, path) = endpoint.aim(head.uri.path()).await?;
     let Terms {
         proof,
