@@ -25,6 +25,7 @@ use preserves::IOValue;
 use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
 use crate::reach::Reach;
+use crate::world_options::known::KnownNames;
 use crate::world_options::{DoubleScript, WorldOptions};
 use crate::{migrate, policy, render};
 
@@ -134,6 +135,8 @@ pub(crate) struct Launch {
     pub(crate) memory_limit: Option<u64>,
     /// The folder that keeps its libraries compiled, if any does.
     pub(crate) cache: Option<PathBuf>,
+    /// The tools and further capabilities that its manifest names.
+    named: Vec<String>,
     /// The hosts that its manifest names.
     hosts: Vec<String>,
     /// The variables that its manifest declares as secrets.
@@ -172,6 +175,7 @@ impl Launch {
             None => read_program(&path)?,
         };
         let mut manifest = grant.tools;
+        let named_tools: Vec<String> = manifest.names().cloned().collect();
         // A folder changes policy only if its manifest says so; a single file has no manifest.
         let always = ALWAYS
             .iter()
@@ -200,6 +204,7 @@ impl Launch {
             memory_limit: grant.memory_limit,
             preloaded: Vec::new(),
             cache: None,
+            named: named_tools,
             hosts: grant.hosts,
             secrets: grant.secrets,
             servers: grant.servers,
@@ -233,6 +238,7 @@ impl Launch {
             memory_limit: None,
             preloaded: Vec::new(),
             cache: None,
+            named: Vec::new(),
             hosts: Vec::new(),
             secrets: Vec::new(),
             servers: Vec::new(),
@@ -270,6 +276,23 @@ impl Launch {
         self.doubled = doubles.filter(|name| !self.manifest.grants(name)).collect();
         self.manifest.extend(self.doubled.iter().cloned());
         Ok(())
+    }
+
+    /// Says which names of its manifest grant nothing, and which doubles stand in for no tool
+    /// though their names are nearly those of tools: others may stand in for what is not there yet.
+    ///
+    /// # Errors
+    /// If the tools cannot be listed.
+    pub(crate) fn misspelt(&self, known: &KnownNames, options: &WorldOptions) -> Result<Vec<String>, CommandError> {
+        let grants = self.named.iter().filter(|name| !known.has(name));
+        let mut told: Vec<String> = grants
+            .map(|name| format!("`{MANIFEST}` grants `{name}`, but {}", known.told(name)))
+            .collect();
+        if let Some(script) = &options.double {
+            let bare = KnownNames::without_doubles(options, &self.workspace)?;
+            told.extend(script.misspelt(&bare));
+        }
+        Ok(told)
     }
 
     /// The limits of the run. Without a choice of the person, they follow from this machine, and
@@ -503,6 +526,7 @@ mod tests {
             memory_limit: None,
             preloaded: Vec::new(),
             cache: None,
+            named: Vec::new(),
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
             servers: vec![vec!["files".to_owned(), "serve".to_owned()]],

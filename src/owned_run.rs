@@ -47,6 +47,7 @@ use duet_drivers::door::Request;
 use duet_drivers::world::World;
 use duet_journal::{Blob, Epoch, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, Libraries, LibraryName};
+use duet_runtime::model::card::ToolCard;
 use duet_runtime::record::Genesis;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::source::genesis;
@@ -63,6 +64,7 @@ use crate::render::{self, SourceTexts};
 use crate::terminal::Terminal;
 use crate::version;
 use crate::world_options::WorldOptions;
+use crate::world_options::known::KnownNames;
 use asleep::DriveMode;
 use branches::Branches;
 pub(crate) use changed::changed;
@@ -299,7 +301,14 @@ impl Prepared {
         for problem in world.introduce(|server| launch::uses_server(&launch.manifest, server, &options)) {
             terminal.message(format!("warning: {problem}"));
         }
-        widening::require_known(&options.granted, &world.tools().cards().collect::<Vec<_>>())?;
+        let cards: Vec<ToolCard> = world.tools().cards().collect();
+        widening::require_known(&options.granted, &cards)?;
+        // A test has the doubles of its command, which says so once.
+        if !options.is_scriptable {
+            for problem in launch.misspelt(&KnownNames::of(cards), &options)? {
+                terminal.message(format!("warning: {problem}"));
+            }
+        }
         let mut pinned = program.pinned;
         pinned.push(note);
         pinned.extend(launch.note_of_doubles()?);

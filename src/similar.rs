@@ -13,9 +13,28 @@ pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> V
     known.filter(is_near).collect()
 }
 
+/// The name that a person may have meant most likely; the first of several.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let near = similar(name, known).into_iter();
+    near.min_by_key(|known| osa_distance(known, name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_name_has_the_fewest_differences() {
+        let known = ["workspace/read", "workspace/write", "workspace/*"];
+        for (name, expected) in [
+            ("workspace/raed", Some("workspace/read")),
+            ("workspace/wrte", Some("workspace/write")),
+            ("workspaec/*", Some("workspace/*")),
+            ("http/get", None),
+        ] {
+            assert_eq!(nearest(name, known.into_iter()), expected, "{name}");
+        }
+    }
 
     #[test]
     fn a_mistyped_name_finds_the_near_ones() {

@@ -6,6 +6,7 @@
 //! Read next: `reach.rs`, `owned_run.rs`.
 
 mod doubles;
+pub(crate) mod known;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

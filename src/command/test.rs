@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use duet_runtime::model::counted::counted;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
@@ -19,6 +21,7 @@ use crate::testing::{FileResult, Testing};
 use crate::verb::form::as_json;
 use crate::watch::{WatchCommand, Watcher};
 use crate::world_options::ReachArguments;
+use crate::world_options::known::KnownNames;
 
 /// The time between two looks at the files.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -123,6 +126,7 @@ fn test(
     watch: Option<&mut Watch>,
     terminal: &mut Terminal,
 ) -> Result<ExitCode, CommandError> {
+    warn_of_names(arguments, files, terminal)?;
     let testing = Testing {
         time_limit: arguments.timeout,
         memory_limit: arguments.memory_limit,
@@ -147,6 +151,29 @@ fn test(
     telling.end(terminal)
 }
 
+/// Warns of names in the options that are those of no tool where the first file works; a test of
+/// another folder may have other servers.
+fn warn_of_names(arguments: &Arguments, files: &[PathBuf], terminal: &mut Terminal) -> Result<(), CommandError> {
+    let options = arguments.reach.read()?;
+    let is_any = !arguments.live.is_empty() || options.double.is_some();
+    let folder = files.first().and_then(|file| file.parent()).filter(|_| is_any);
+    let Some(folder) = folder.map(|folder| Path::new(".").join(folder)) else {
+        return Ok(());
+    };
+    // Other faults of the options fail each file.
+    let Ok(known) = KnownNames::without_doubles(&options, &folder) else {
+        return Ok(());
+    };
+    let live = arguments.live.iter().filter(|name| !known.has_tool(name));
+    for name in live {
+        terminal.message(format!("warning: `--live {name}`: {}", known.told(name)));
+    }
+    for problem in options.double.iter().flat_map(|script| script.misspelt(&known)) {
+        terminal.message(format!("warning: {problem}"));
+    }
+    Ok(())
+}
+
 /// Tests files, and again whenever a file that they read was saved, until the person ends it.
 fn watch(arguments: &Arguments, mut due: Vec<PathBuf>, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let watcher = Watcher::listen()?;
@@ -155,7 +182,10 @@ fn watch(arguments: &Arguments, mut due: Vec<PathBuf>, terminal: &mut Terminal) 
         watch.begin(&paths(arguments));
         test(arguments, &due, Some(&mut watch), terminal)?;
         let count = watch.count();
-        terminal.message(format!("waits for changes of {count} files; `q` or Ctrl-C ends it"));
+        terminal.message(format!(
+            "waits for changes of {}; `q` or Ctrl-C ends it",
+            counted(count, "file")
+        ));
         due = loop {
             if let WatchCommand::End = watcher.wait(INTERVAL) {
                 return Ok(watch.code());

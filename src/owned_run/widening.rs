@@ -14,18 +14,19 @@ use duet_runtime::driver::Input;
 use duet_runtime::model::card::ToolCard;
 use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::grant::Grant;
-use duet_runtime::model::manifest::{Manifest, Right};
+use duet_runtime::model::manifest::Manifest;
 
 use super::OwnedRun;
 use super::notes::launch_note;
 use super::surroundings::{reach, withheld};
 use crate::error::CommandError;
 use crate::imported;
-use crate::launch::{ALWAYS, implied, uses_server};
+use crate::launch::{implied, uses_server};
 use crate::policy;
 use crate::reach::Reach;
 use crate::terminal::Terminal;
 use crate::world_options::WorldOptions;
+use crate::world_options::known::KnownNames;
 
 /// The capabilities and the reach that a run gains.
 struct Widening {
@@ -171,15 +172,15 @@ impl OwnedRun {
 /// # Errors
 /// A usage failure that names the first that is none.
 pub(super) fn require_known(names: &[String], cards: &[ToolCard]) -> Result<(), CommandError> {
-    let is_right = [Right::ALL.map(Right::name).as_slice(), &ALWAYS].concat();
+    let known = KnownNames::of(cards.iter().cloned());
     for name in names {
-        let mut named = Manifest::default();
-        let granted = named.grant(name.to_owned());
+        let granted = Manifest::default().grant(name.to_owned());
         granted.map_err(|unknown| CommandError::usage(unknown.to_string()))?;
-        let mut known = cards.iter().map(|card| &*card.name).chain(is_right.iter().copied());
-        if !known.any(|one| named.grants(one) || Manifest::of(&[one]).grants(name)) {
-            return Err(CommandError::usage(format!("there is no tool `{name}` to grant"))
-                .advise("`duet tools` lists the tools, and `duet servers` those that have others"));
+        if !known.has(name) {
+            let refused = CommandError::usage(format!("there is no tool `{name}` to grant"));
+            let meant = known.nearest(name).map(|near| format!("did you mean `{near}`?"));
+            let refused = meant.into_iter().fold(refused, CommandError::advise);
+            return Err(refused.advise("`duet tools` lists the tools, and `duet servers` those that have others"));
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use duet_drivers::tool::double;
 use serde::{Deserialize, Serialize};
 
+use super::known::KnownNames;
 use crate::error::CommandError;
 
 /// The option that names doubles.
@@ -35,6 +36,16 @@ impl DoubleScript {
     /// The tools for which it has doubles.
     pub(crate) fn names(&self) -> Vec<String> {
         double::names(&self.text)
+    }
+
+    /// Says which doubles stand in for none of the tools, though their names are nearly those of
+    /// some.
+    pub(crate) fn misspelt(&self, known: &KnownNames) -> Vec<String> {
+        let names = self.names().into_iter();
+        let unknown = names.filter(|name| !known.has_tool(name) && known.nearest(name).is_some());
+        unknown
+            .map(|name| format!("`{}` has a double of `{name}`, but {}", self.path, known.told(&name)))
+            .collect()
     }
 }
 

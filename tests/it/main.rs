@@ -69,6 +69,7 @@ mod mcp_server;
 mod memory;
 mod migrating;
 mod migration;
+mod misspelt;
 mod models;
 mod modules;
 mod moving;

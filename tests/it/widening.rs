@@ -109,7 +109,7 @@ fn a_capability_is_granted_by_its_name() {
             "`dataspace/asert` is none of dataspace/observe",
         ),
         ("--grant none", "was begun here"),
-        ("--grant workspace/wirte", "there is no tool `workspace/wirte` to grant"),
+        ("--grant workspace/wirte", "did you mean `workspace/write`?"),
         (
             "--grant http/get --workspace .",
             "it goes on in the workspace that it began with",

@@ -1,0 +1,71 @@
+//! Names of tools that are spelled wrong in grants and doubles.
+//!
+//! INVARIANT: a warning changes neither the exit code nor the output of a run.
+//! It does not test grants to runs that have begun; `widening.rs` does.
+//! Read next: `../src/world_options/known.rs`.
+
+use crate::support::desk::Desk;
+
+#[test]
+fn a_grant_that_grants_nothing_is_named_with_the_nearest_tool() {
+    let manifest = |tools: &str| format!("((program \"p.scm\") (tools {tools}))");
+    for (tools, told) in [
+        (
+            "workspace/raed",
+            "no tool is called `workspace/raed`; did you mean `workspace/read`?",
+        ),
+        (
+            "workspaec/*",
+            "no tool is called `workspaec/*`; did you mean `workspace/*`?",
+        ),
+        ("persn", "no tool is called `persn`; did you mean `person`?"),
+        ("shop/price", "no tool is called `shop/price`\n"),
+    ] {
+        let desk = Desk::new(&[("f/manifest.scm", &manifest(tools)), ("f/p.scm", "(display 1)")]);
+        let said = desk.check("run f", 0, "1");
+        let told = format!("warning: `manifest.scm` grants `{tools}`, but {told}");
+        assert!(said.errors.contains(&told), "{tools}: {said:?}");
+    }
+    let manifest = "((program \"p.scm\") (server shop \"http://127.0.0.1:9\")
+        (tools workspace/* http/get clock/timer console person spawn policy/approve policy/update model/chat
+               environment/HOME syndicate/* webhook/* dataspace/assert shop/price))";
+    let desk = Desk::new(&[("f/manifest.scm", manifest), ("f/p.scm", "(display 1)")]);
+    let said = desk.check("run f", 0, "1");
+    assert!(!said.errors.contains("no tool is called"), "{said:?}");
+}
+
+#[test]
+fn a_double_of_no_tool_is_named_with_the_nearest_one() {
+    let desk = Desk::new(&[
+        ("p.scm", "(display 1)"),
+        (
+            "p-test.scm",
+            "(import (scheme base) (srfi 64)) (test-begin \"t\") (test-equal 1 1) (test-end)",
+        ),
+        (
+            "doubles",
+            "{\"http/gte\": [<returns 1>], \"shop/price\": [<returns 2>]}",
+        ),
+    ]);
+    let told =
+        "warning: `doubles` has a double of `http/gte`, but no tool is called `http/gte`; did you mean `http/get`?";
+    for (line, is_warned) in [
+        ("run p.scm --double doubles", true),
+        ("test p-test.scm --double doubles", true),
+        ("test p-test.scm", false),
+    ] {
+        let said = desk.duet(line);
+        assert_eq!(said.code, 0, "{line}: {said:?}");
+        let count = said.errors.matches(told).count();
+        assert_eq!(count, usize::from(is_warned), "{line}: {said:?}");
+        assert!(
+            !said.errors.contains("shop/price"),
+            "others may stand in for it: {said:?}"
+        );
+    }
+    let live = desk.duet("test p-test.scm --live process/rnu --live http/*");
+    for (name, meant) in [("process/rnu", "; did you mean `process/run`?"), ("http/*", "\n")] {
+        let told = format!("warning: `--live {name}`: no tool is called `{name}`{meant}");
+        assert!(live.errors.contains(&told), "{live:?}");
+    }
+}
