@@ -6,6 +6,7 @@
 //! Read next: `turn.rs`, `verb/cost.rs`.
 
 use duet_runtime::action::invoke_tool::InvokeTool;
+use duet_runtime::model::counted::counted;
 use preserves::{IOValue, Value, ValueImpl};
 
 use crate::value_text::shown;
@@ -152,10 +153,10 @@ impl Asked {
             tools => format!(", with the tools {}", tools.join(", ")),
         };
         let head = format!(
-            "{} asks {}: {} messages{tools}",
+            "{} asks {}: {}{tools}",
             self.role,
             self.model,
-            self.messages.len()
+            counted(self.messages.len(), "message")
         );
         let mut rows = vec![("action", head)];
         for message in &self.messages {

@@ -23,6 +23,7 @@ use duet_journal::store::sqlite::{LostCommits, SqliteStore};
 use duet_journal::{BranchName, Head, Owner, RunId, Sequence, Store, StoreError, owner};
 use duet_postgres::{Address, PostgresStore};
 use duet_runtime::model::address::{Address as TurnPlace, Mark, TurnAddress};
+use duet_runtime::model::counted::counted;
 use duet_runtime::run::source::Source;
 
 use self::site::{PATH, Site};
@@ -463,8 +464,13 @@ impl Journal {
                     .checked_sub(turns)
                     .and_then(|turn| Sequence::new(turn).ok());
                 let too_few = || {
-                    CommandError::problem(format!("{}/{} has only {head} turns", place.run, place.branch))
-                        .advise(say![Way::of("log"), " lists them"])
+                    CommandError::problem(format!(
+                        "{}/{} has only {}",
+                        place.run,
+                        place.branch,
+                        counted(head.number(), "turn")
+                    ))
+                    .advise(say![Way::of("log"), " lists them"])
                 };
                 Ok(Place {
                     turn: Some(turn.ok_or_else(too_few)?),

@@ -8,6 +8,7 @@
 mod backtrace;
 mod texts;
 
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::failure;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -238,7 +239,7 @@ fn cut(message: &str) -> Cow<'_, str> {
     match message.char_indices().nth(MESSAGE_CHARACTERS_MAX) {
         Some((end, _)) => {
             let more = message[end..].chars().count();
-            format!("{}… ({more} more characters)", &message[..end]).into()
+            format!("{}… ({})", &message[..end], counted(more, "more character")).into()
         }
         None => message.into(),
     }

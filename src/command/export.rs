@@ -9,6 +9,7 @@ use duet_journal::copy::{Task, copy};
 use duet_journal::parts::NamedParts;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{Head, Record, RunId, Sequence, Store};
+use duet_runtime::model::counted::counted;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::source::Source;
 use serde::{Deserialize, Serialize};
@@ -148,10 +149,10 @@ impl Report {
         }
         let masked = match self.secrets {
             0 => String::new(),
-            count => format!(", {count} secrets masked"),
+            count => format!(", {} masked", counted(count, "secret")),
         };
         let (run, records, file) = (&self.run, self.records, self.file.display());
-        told.say(format!("{records} records of {run} in {file}{masked}"))
+        told.say(format!("{} of {run} in {file}{masked}", counted(records, "record")))
     }
 }
 

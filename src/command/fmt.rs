@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use duet_kernel::datum::reader::ReadError;
 use duet_kernel::diagnostic::Diagnostic;
+use duet_runtime::model::counted::counted;
 use similar::TextDiff;
 
 use crate::error::{CommandError, ExitCode};
@@ -78,7 +79,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         return Ok(if changed > 0 { ExitCode::FAILED } else { code });
     }
     if !arguments.diff {
-        terminal.message(format!("formatted {changed} of {} files", files.len()));
+        terminal.message(format!("formatted {changed} of {}", counted(files.len(), "file")));
     }
     Ok(code)
 }

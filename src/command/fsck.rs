@@ -7,6 +7,7 @@ use duet_journal::index::Index;
 use duet_journal::store::sqlite::{SqliteStore, has_damaged_header, missing_bytes};
 use duet_journal::verify::{Damage, Report, repair, verify};
 use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
+use duet_runtime::model::counted::counted;
 use duet_runtime::run::error::RunError;
 use serde_json::{Value, json};
 
@@ -241,9 +242,7 @@ impl Check<'_> {
                 continue;
             }
             match &proved {
-                Ok(count) => self
-                    .terminal
-                    .data(format!("{name}: replayed, {count} snapshots are right\n"))?,
+                Ok(count) => self.terminal.data(format!("{name}: replayed, {}\n", right(*count)))?,
                 Err(why) if is_others => self.terminal.data(format!("{name}: not proved: {why}\n"))?,
                 Err(wrong) => {
                     self.terminal.data(format!("{name}: {wrong}\n"))?;
@@ -322,20 +321,26 @@ fn all_branches(store: &dyn Store) -> Result<Vec<(RunId, BranchName)>, StoreErro
     Ok(branches)
 }
 
+/// Says that so many snapshots are right.
+fn right(count: u64) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{} {verb} right", counted(count, "snapshot"))
+}
+
 fn describe(report: &Report, branch: &BranchName) -> String {
     let name = name(&report.run, branch);
     match &report.damage {
         None => {
             let parts = match report.parts {
                 0 => String::new(),
-                parts => format!(" with {parts} parts"),
+                parts => format!(" with {}", counted(parts, "part")),
             };
-            format!("{name}: sound, {} records{parts}\n", report.sound_records)
+            format!("{name}: sound, {}{parts}\n", counted(report.sound_records, "record"))
         }
         Some(damage) => format!(
-            "{name}: {}; sound before that: {} records\n",
+            "{name}: {}; sound before that: {}\n",
             damaged(damage),
-            report.sound_records
+            counted(report.sound_records, "record")
         ),
     }
 }

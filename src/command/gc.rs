@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use duet_journal::collect::Garbage;
 use duet_journal::{BranchName, Head, RunId, Store, StoreError};
+use duet_runtime::model::counted::counted;
 use duet_runtime::run::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -137,7 +138,11 @@ impl Report {
         let bytes = garbage.record_bytes + garbage.blob_bytes;
         let verb = if self.is_dry { "would go" } else { "are gone" };
         told.say(format!(
-            "{branches} branches, {turns} turns and {blobs} blobs {verb}, {bytes} bytes"
+            "{}, {} and {} {verb}, {}",
+            counted(branches, "branch"),
+            counted(turns, "turn"),
+            counted(blobs, "blob"),
+            counted(bytes, "byte")
         ))
     }
 }

@@ -10,6 +10,7 @@ use duet_journal::store::memory::MemoryStore;
 use duet_journal::verify::verify;
 use duet_journal::{Head, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store, StoreError};
 use duet_runtime::model::address::Mark;
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::source;
@@ -127,8 +128,9 @@ impl Imported {
         let heads = self.heads.iter();
         let branches: Vec<String> = heads.map(|head| format!("{}@{}", head.branch, head.sequence)).collect();
         let mut told = told.say(format!(
-            "{run}: {} records, branches {}",
-            self.records,
+            "{run}: {}, {} {}",
+            counted(self.records, "record"),
+            if branches.len() == 1 { "branch" } else { "branches" },
             branches.join(" ")
         ));
         if self.has_lost_grants {
@@ -181,7 +183,10 @@ impl<'a> Import<'a> {
             let report = verify(file, &run, &head.branch)?;
             if let Some(damage) = &report.damage {
                 let (branch, count, what) = (&head.branch, report.sound_records, fsck::damaged(damage));
-                let why = format!("{run}/{branch} is sound only in its first {count} records: {what}");
+                let why = format!(
+                    "{run}/{branch} is sound only in its first {}: {what}",
+                    counted(count, "record")
+                );
                 return Err(damaged(path, &why));
             }
         }

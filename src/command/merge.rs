@@ -2,6 +2,7 @@
 
 use duet_journal::Store;
 use duet_runtime::history::merge::{Merge, between};
+use duet_runtime::model::counted::counted;
 use preserves::IOValue;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -117,8 +118,8 @@ impl Sides {
     fn take_over(&self, merge: &Merge, project: &mut Project, store: &mut dyn Store) -> Result<Report, CommandError> {
         let Self { from, into } = self;
         let told = format!(
-            "{} facts asserted, {} retracted, {} in conflict",
-            merge.asserted.len(),
+            "{} asserted, {} retracted, {} in conflict",
+            counted(merge.asserted.len(), "fact"),
             merge.retracted.len(),
             merge.conflicts.len()
         );

@@ -2,6 +2,7 @@
 
 use duet_journal::Sequence;
 use duet_runtime::history::input::recorded;
+use duet_runtime::model::counted::counted;
 use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
@@ -88,8 +89,9 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let (delivered, left) = drivers.outcome();
     let terminal = project.stage()?;
     terminal.message(format!(
-        "{} received {delivered} of {count} inputs of {}",
+        "{} received {delivered} of {} of {}",
         target.name(),
+        counted(count, "input"),
         source.name()
     ));
     for turn in left {

@@ -7,6 +7,7 @@
 use duet_drivers::ask::Question;
 use duet_journal::Sequence;
 use duet_runtime::gate::question::NOT_SHOWN;
+use duet_runtime::model::counted::counted;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recalled;
 use duet_runtime::state::RunState;
@@ -125,8 +126,10 @@ impl StopReport<'_> {
             .filter(|_| terminal.speaker == Speaker::Command)
         {
             let name = &self.place.name;
-            let where_to = format!("{} turns of {name} are in {}; ", self.head, journal.shown());
-            terminal.message(say![where_to, Way::at("log", name), " lists them"]);
+            let turns = self.head.number();
+            let (are, them) = if turns == 1 { ("is", "it") } else { ("are", "them") };
+            let where_to = format!("{} of {name} {are} in {}; ", counted(turns, "turn"), journal.shown());
+            terminal.message(say![where_to, Way::at("log", name), format!(" lists {them}")]);
         }
     }
 

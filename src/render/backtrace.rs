@@ -5,6 +5,7 @@
 //! It does not know the origin of a trace. Read next: `runtime/src/model/failure.rs`.
 
 use duet_drivers::text;
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::failure::{Frame, FramePlace, read_file_line};
 
 use super::SourceTexts;
@@ -44,7 +45,10 @@ pub(super) fn shown(frames: &[Frame], source: Option<&str>, texts: &SourceTexts)
         .collect();
     if lines.len() > 2 * ENDS {
         let left_out = lines.len() - 2 * ENDS;
-        lines.splice(ENDS..lines.len() - ENDS, [format!("called by {left_out} others")]);
+        lines.splice(
+            ENDS..lines.len() - ENDS,
+            [format!("called by {}", counted(left_out, "other"))],
+        );
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

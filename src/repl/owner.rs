@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use duet_drivers::text::line;
 use duet_journal::Sequence;
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::failure;
 
 use super::command::{self as comma, Command};
@@ -220,7 +221,7 @@ fn profiled(mut live: Live, text: &str, terminal: &mut Terminal) -> Result<(Live
         terminal.message(line(&told).as_ref());
     }
     if let Some(rest @ 1..) = counts.len().checked_sub(PROFILE_LINES) {
-        terminal.message(format!("and {rest} procedures that used less"));
+        terminal.message(format!("and {} that used less", counted(rest, "procedure")));
     }
     Ok((live, evaluated?))
 }

@@ -6,6 +6,7 @@
 //! It evaluates nothing; `evaluation.rs` does.
 //! Read next: `evaluation.rs`, then the crate's `owned_run.rs`.
 
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::failure;
 use std::collections::BTreeSet;
 use std::num::NonZeroU64;
@@ -313,8 +314,8 @@ impl Live {
             }
         }
         Err(CommandError::problem(format!(
-            "the session has only {} texts to take back",
-            count - left
+            "the session has only {} to take back",
+            counted(count - left, "text")
         )))
     }
 

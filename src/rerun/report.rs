@@ -16,6 +16,7 @@ use duet_runtime::gate::payload::as_json;
 use duet_runtime::history::rerun::comparison::{
     Comparison, CountDifference, Fresh, MatchedRequest, Unused, UnusedInput,
 };
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::key::{Asked, Key};
 use duet_runtime::state::event::Event;
@@ -276,7 +277,8 @@ impl Report {
         );
         lines.extend(comparison.shifted.iter().map(|shifted| {
             let CountDifference { key, before, now } = shifted;
-            format!("{key} is asked {now} times, before it was {before}: the answers may belong to other times")
+            let now = counted(*now, "time");
+            format!("{key} is asked {now}, before it was {before}: the answers may belong to other times")
         }));
         let is_told = |unused: &&Unused| !paired.contains(&unused.recorded.request);
         lines.extend(
@@ -514,7 +516,7 @@ fn plain_heard(unheard: &UnusedInput) -> PlainHeard {
     let (kind, text) = match &unheard.heard.event {
         Event::Evaluate { text, .. } => ("typed text", short(text, TYPED_CHARACTERS)),
         Event::Told { value, .. } => ("told value", abbreviated(&value.value())),
-        Event::Merged { asserted, .. } => ("merge", format!("{} facts", asserted.len())),
+        Event::Merged { asserted, .. } => ("merge", counted(asserted.len(), "fact")),
         Event::Granted { .. } => ("grant", "capabilities".to_owned()),
         Event::Restart {} => ("restart", unheard.actor.clone()),
         _ => ("input", String::new()),

@@ -12,6 +12,7 @@ use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Stream;
 use duet_runtime::model::codec::Codec;
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::record::{Outcome, TurnRecord};
 use duet_runtime::run::tool_failure;
@@ -265,7 +266,7 @@ fn outcome_words(tool: &str, outcome: &Result<IOValue, IOValue>) -> (Tone, Strin
     if let Some(bytes) = result.as_bytestring() {
         let read = match std::str::from_utf8(&bytes) {
             Ok(text) => format!("{text:?}"),
-            Err(_) => format!("{} bytes", bytes.len()),
+            Err(_) => counted(bytes.len(), "byte"),
         };
         return (Tone::Plain, read);
     }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use duet_runtime::action::Action;
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::TurnRecord;
 use duet_runtime::state::event::Event;
@@ -128,8 +129,10 @@ impl Report {
 fn line(who: &str, row: &Row) -> String {
     let price = row.usage.usd.map_or_else(|| "price not known".to_owned(), dollars);
     format!(
-        "{who}: {} replies, {} + {} tokens, {price}\n",
-        row.replies, row.usage.input_tokens, row.usage.output_tokens
+        "{who}: {}, {} + {}, {price}\n",
+        counted(row.replies, "reply"),
+        row.usage.input_tokens,
+        counted(row.usage.output_tokens, "token")
     )
 }
 

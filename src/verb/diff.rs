@@ -19,6 +19,7 @@ use duet_runtime::history::alignment::{Alignment, align, recorded_ledgers};
 use duet_runtime::history::relation::{BranchRelation, part};
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::label_of;
+use duet_runtime::model::counted::counted;
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::record::key::Ledger;
 use preserves::{IOValue, ValueImpl};
@@ -433,7 +434,7 @@ fn files_apart(left: &Side, right: &Side) -> Apart<String> {
             .filter(|(path, content)| other.files.get(*path) != Some(content));
         files
             .map(|(path, content)| match content {
-                Some(content) => format!("{path}, {} bytes", content.len()),
+                Some(content) => format!("{path}, {}", counted(content.len(), "byte")),
                 None => format!("{path}, deleted"),
             })
             .collect()

@@ -8,6 +8,7 @@
 
 use duet_journal::collect::Garbage;
 use duet_journal::{BranchName, RunId, StoreError};
+use duet_runtime::model::counted::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -111,9 +112,10 @@ impl Report {
         let Self { run, turns, .. } = self;
         let branches = match self.branches.len() {
             1 => "one branch".to_owned(),
-            count => format!("{count} branches"),
+            count => counted(count, "branch"),
         };
-        (!self.is_done).then(|| format!("delete {run}, {branches} with {turns} records, for ever?"))
+        let records = counted(*turns, "record");
+        (!self.is_done).then(|| format!("delete {run}, {branches} with {records}, for ever?"))
     }
 
     pub(crate) fn json(&self) -> Json {
@@ -131,7 +133,8 @@ impl Report {
         if let Some(question) = self.question() {
             return Told::data("").say(question);
         }
-        let told = Told::data("").say(format!("{run} is deleted: {turns} records, {bytes} bytes"));
+        let (records, bytes) = (counted(*turns, "record"), counted(*bytes, "byte"));
+        let told = Told::data("").say(format!("{run} is deleted: {records}, {bytes}"));
         if self.is_compact {
             return told;
         }

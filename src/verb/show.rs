@@ -11,6 +11,7 @@ use duet_drivers::text::Text;
 use duet_journal::{CommitTime, Record, Sequence, Store};
 use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::history::shadow::{Changes, Shadow};
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::model::moment::Moment;
 use duet_runtime::record::Body;
@@ -224,16 +225,16 @@ pub(crate) fn memory_as_text(memory: &Differences) -> String {
     }
     if memory.more > 0 || memory.is_cut_off {
         let more = if memory.is_cut_off {
-            "and perhaps others"
+            format!("{} and perhaps others", memory.more)
         } else {
-            "places more"
+            counted(memory.more, "more place")
         };
-        text.push_str(&format!("  memory    {} {more}\n", memory.more));
+        text.push_str(&format!("  memory    {more}\n"));
     }
     if memory.defined > 0 {
         text.push_str(&format!(
-            "  memory    {} globals of libraries defined\n",
-            memory.defined
+            "  memory    {} of libraries defined\n",
+            counted(memory.defined, "global")
         ));
     }
     text

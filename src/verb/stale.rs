@@ -4,6 +4,7 @@
 //! It does not know which code is old; `runtime/src/scheme/stale.rs` does.
 //! Read next: `../command/patch.rs`.
 
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::failure::Frame;
 use duet_runtime::model::identity::{ActorId, Callable, FiberId};
 use duet_runtime::run::sight::Sight;
@@ -140,7 +141,11 @@ impl Report {
                 told.push_str(&format!("{}: {fiber} waits in {frame}\n", found.name));
             }
             for StaleClosures { procedure, count } in &found.closures {
-                told.push_str(&format!("{}: {count} closures of {procedure}\n", found.name));
+                told.push_str(&format!(
+                    "{}: {} of {procedure}\n",
+                    found.name,
+                    counted(*count, "closure")
+                ));
             }
         }
         Told::data(told)

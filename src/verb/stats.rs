@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use duet_journal::{BlobHash, Record, RecordHash, RunId, Sequence, Store};
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::{Body, TurnRecord, payload_bytes};
 use duet_runtime::state::event::{Cause, Event};
@@ -177,29 +178,30 @@ impl Report {
         let stored_bytes = counts.record_bytes + counts.part_bytes;
         let each = stored_bytes / (turns + 1);
         let mut text = format!(
-            "{}: {} branches\n  \
+            "{}: {}\n  \
                turns      {turns}, {} of them from inputs, {} failed\n  \
-               refused    {} attempts\n  \
+               refused    {}\n  \
                fuel       {}\n\
              {}  \
-               records    {stored_bytes} bytes, {each} each; those of turns {:.2} times their payload\n  \
-               parts      {}, {} bytes of those of large records\n  \
-               snapshots  {}, {} bytes, {} % of the records\n  \
-               pinned     {} bytes\n",
+               records    {}, {each} each; those of turns {:.2} times their payload\n  \
+               parts      {}, {} of those of large records\n  \
+               snapshots  {}, {}, {} % of the records\n  \
+               pinned     {}\n",
             self.run,
-            self.branches,
+            counted(self.branches, "branch"),
             counts.inputs,
             counts.failures,
-            counts.refused,
+            counted(counts.refused, "attempt"),
             counts.fuel,
             counts.tools_text(),
+            counted(stored_bytes, "byte"),
             counts.turn_bytes as f64 / counts.payload_bytes.max(1) as f64,
             counts.parts,
-            counts.part_bytes,
+            counted(counts.part_bytes, "byte"),
             counts.snapshots,
-            counts.snapshot_bytes,
+            counted(counts.snapshot_bytes, "byte"),
             100 * counts.snapshot_bytes / stored_bytes.max(1),
-            counts.pinned_bytes,
+            counted(counts.pinned_bytes, "byte"),
         );
         text.extend(
             counts
@@ -216,7 +218,8 @@ impl Counts {
     fn tools_text(&self) -> String {
         let width = self.tools.keys().map(|tool| tool.chars().count()).max().unwrap_or(0);
         let line = |(tool, Calls { calls, failed }): (&String, &Calls)| {
-            format!("  tool       {tool:<width$}  {calls} calls, {failed} failed\n")
+            let calls = counted(*calls, "call");
+            format!("  tool       {tool:<width$}  {calls}, {failed} failed\n")
         };
         self.tools.iter().map(line).collect()
     }

@@ -20,6 +20,7 @@ use duet_runtime::gate::payload;
 use duet_runtime::history::chain::{CausalTurn, causal_turns};
 use duet_runtime::history::changes::{FactChange, Sought};
 use duet_runtime::model::codec::Codec;
+use duet_runtime::model::counted::counted;
 use duet_runtime::record::Body;
 use duet_runtime::scheme::{SchemePrograms, Wanted};
 use duet_runtime::state::event::{Cause, Event};
@@ -445,7 +446,7 @@ impl Report {
         let mut text = String::new();
         for Shown { link, words, skipped } in &self.told {
             if *skipped > 0 {
-                text.push_str(&format!("  after {skipped} turns in which it went on\n"));
+                text.push_str(&format!("  after {} in which it went on\n", counted(*skipped, "turn")));
             }
             let events = link.turn.events.iter();
             let received: Vec<String> = events.map(|event| abbreviated(&event.encode())).collect();

@@ -203,14 +203,14 @@ fn the_log_tells_what_a_model_heard_said_and_cost() {
     );
     let asked = desk.duet("show p@1").output;
     assert!(
-        asked.contains("  action    helper asks default: 1 messages, as request 0\n  user      Hello\n"),
+        asked.contains("  action    helper asks default: 1 message, as request 0\n  user      Hello\n"),
         "{asked}"
     );
     let heard = desk.duet("show p@2").output;
     let expected = "  answer    model small (1000 + 100 tokens), stop: end\n  says      small heard 1\n";
     assert!(heard.contains(expected), "{heard}");
-    let cost = "helper, model small: 1 replies, 1000 + 100 tokens, price not known\n\
-                in all: 1 replies, 1000 + 100 tokens, price not known\n";
+    let cost = "helper, model small: 1 reply, 1000 + 100 tokens, price not known\n\
+                in all: 1 reply, 1000 + 100 tokens, price not known\n";
     desk.check("cost p", 0, cost);
     desk.check("cost p@1", 0, "in all: 0 replies, 0 + 0 tokens, price not known\n");
 }

@@ -433,7 +433,7 @@ fn facts_are_merged_three_ways_and_conflicts_are_facts() {
         "+ <seen \"swim\">\n! <plan week \"walk\"> here, <plan week \"swim\"> there, nothing before\n",
     );
     assert!(
-        said.errors.contains("1 facts asserted, 0 retracted, 1 in conflict"),
+        said.errors.contains("1 fact asserted, 0 retracted, 1 in conflict"),
         "{}",
         said.errors
     );
@@ -526,7 +526,7 @@ fn secrets_do_not_leave_with_an_export() {
     assert!(holds("open.duet", "Ada"));
     let said = desk.check("export greeter masked.duet --redact Ada", 0, "");
     assert!(
-        said.errors.ends_with("masked.duet, 1 secrets masked\n"),
+        said.errors.ends_with("masked.duet, 1 secret masked\n"),
         "{}",
         said.errors
     );

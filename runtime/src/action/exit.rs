@@ -5,6 +5,7 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
+use crate::model::counted::counted;
 use crate::model::failure::{ActorFailure, Failure};
 use crate::model::identity::{ActorId, Handle, Resource};
 use crate::state::draft::Draft;
@@ -82,6 +83,10 @@ impl Act for Exit {
     }
 
     fn show(&self) -> String {
-        format!("with code {}, retracting {} assertions", self.code, self.handles.len())
+        format!(
+            "with code {}, retracting {}",
+            self.code,
+            counted(self.handles.len(), "assertion")
+        )
     }
 }

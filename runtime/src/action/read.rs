@@ -4,6 +4,7 @@ use super::invoke_tool::enter_untagged;
 use super::{Act, Claims, Need, Needs, needing, write};
 use crate::codec_struct;
 use crate::driver::EffectKind;
+use crate::model::counted::counted;
 use crate::model::identity::{FacetId, RequestId, Resource};
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
@@ -42,7 +43,7 @@ impl Act for Read {
     }
 
     fn show(&self) -> String {
-        format!("at most {} bytes as {}", self.length_bytes_max, self.request)
+        format!("at most {} as {}", counted(self.length_bytes_max, "byte"), self.request)
     }
 }
 

@@ -11,6 +11,7 @@
 use super::exit::MAIN;
 use super::{Act, Claims};
 use crate::codec_struct;
+use crate::model::counted::counted;
 use crate::model::identity::{FacetId, Handle, Resource};
 use crate::state::actor::{Actor, Facet, Undelivered};
 use crate::state::draft::Draft;
@@ -71,7 +72,11 @@ impl Act for Restart {
     }
 
     fn show(&self) -> String {
-        format!("in {}, retracting {} assertions", self.root, self.handles.len())
+        format!(
+            "in {}, retracting {}",
+            self.root,
+            counted(self.handles.len(), "assertion")
+        )
     }
 }
 

@@ -7,6 +7,7 @@
 use super::exit::MAIN;
 use super::{Act, Claims};
 use crate::codec_struct;
+use crate::model::counted::counted;
 use crate::model::identity::{ActorId, FacetId, FiberId, Handle, Resource};
 use crate::state::draft::Draft;
 use crate::state::event::Event;
@@ -66,7 +67,11 @@ impl Act for StopFacet {
     }
 
     fn show(&self) -> String {
-        format!("{}, retracting {} assertions", self.facet, self.handles.len())
+        format!(
+            "{}, retracting {}",
+            self.facet,
+            counted(self.handles.len(), "assertion")
+        )
     }
 }
 

@@ -8,7 +8,7 @@ import { List } from "./list.js";
 import { items } from "./items.js";
 import { link, name } from "./place.js";
 import { Turns } from "./turns.js";
-import { count } from "./time.js";
+import { counted } from "./time.js";
 import { line } from "./value.js";
 
 /** The turns of each side after the parting that are listed. */
@@ -151,7 +151,7 @@ function asked(report, places) {
     "section",
     { class: "card-like" },
     make("h2", {}, "What they ask"),
-    make("p", { class: "quiet" }, `${count(asked.same)} requests have the same answer on both sides.`),
+    make("p", { class: "quiet" }, `${counted(asked.same, "request has", "requests have")} the same answer on both sides.`),
     groups.map(([title, pairs, isAnswer]) => [
       make("h3", {}, title),
       pairs.slice(0, LISTED).map((pair) => both(pair, places, isAnswer)),

@@ -9,7 +9,7 @@ import { button, make } from "./dom.js";
 import { changes } from "./files.js";
 import { loud } from "./items.js";
 import { name } from "./place.js";
-import { count } from "./time.js";
+import { count, counted } from "./time.js";
 import { line, text, tree } from "./value.js";
 
 /** The turns with output, or with calls that touch files, that are read. */
@@ -167,7 +167,7 @@ function memory(memory) {
         ),
       ),
     ),
-    memory.more > 0 && make("p", { class: "quiet" }, `and ${count(memory.more)} places more`),
+    memory.more > 0 && make("p", { class: "quiet" }, `and ${counted(memory.more, "more place")}`),
   );
 }
 
@@ -290,7 +290,7 @@ function drawTalk({ report }, moment) {
           make(
             "span",
             { class: "quiet" },
-            ` · ${talk.model} · ${count(talk.input_tokens)} → ${count(talk.output_tokens)} tokens${talk.usd ? ` · $${talk.usd.toFixed(4)}` : ""}`,
+            ` · ${talk.model} · ${count(talk.input_tokens)} → ${counted(talk.output_tokens, "token")}${talk.usd ? ` · $${talk.usd.toFixed(4)}` : ""}`,
           ),
         ],
         make(

@@ -13,6 +13,7 @@ import { Moment } from "./moment.js";
 import { Overview, branches } from "./overview.js";
 import { link, name } from "./place.js";
 import { pill } from "./runs.js";
+import { counted } from "./time.js";
 import { Timeline } from "./timeline.js";
 import { Turns, filtered } from "./turns.js";
 
@@ -131,7 +132,7 @@ export class Run {
       const { turns, isMore } = await filtered(this.place, this.filter, this.searching.signal);
       this.found = new Map(turns.map((turn) => [turn.turn, turn]));
       this.isMore = isMore;
-      say(`${turns.length} turns match`);
+      say(counted(turns.length, "turn matches", "turns match"));
       this.soon();
     } catch (error) {
       if (error.name !== "AbortError") this.trouble(error);
@@ -244,7 +245,7 @@ export class Run {
       toggle("all steps", this.all, () => this.toggle("all"), "show turns without an effect (a)"),
       make("span", { class: "grow" }),
       this.found &&
-        make("span", { class: "quiet" }, `${this.found.size}${this.isMore ? " or more" : ""} turns match`),
+        make("span", { class: "quiet" }, this.isMore ? `${this.found.size} or more turns match` : counted(this.found.size, "turn matches", "turns match")),
       this.lit.size > 0 && button("clear the chain", () => this.light([]), { title: "Esc" }),
       this.standing && !this.isInTrouble(this.standing) && resumeButtons(this, this.standing),
       button("−", () => this.zoom(1.5, this.cursor), { "aria-label": "Zoom out" }),

@@ -6,7 +6,7 @@
 
 import { draw, make, put } from "./dom.js";
 import { actor, ends, isTimer, sentence, tone } from "./items.js";
-import { lasting, moment } from "./time.js";
+import { counted, lasting, moment } from "./time.js";
 
 const LANE = 28;
 const TOP = 22;
@@ -64,7 +64,7 @@ export class Timeline {
       this.root,
       drawing,
       more > 0 &&
-        make("p", { class: "quiet lanes-more" }, `${more} more actors take turns here; filter by actor:NAME.`),
+        make("p", { class: "quiet lanes-more" }, `${counted(more, "more actor takes", "more actors take")} turns here; filter by actor:NAME.`),
     );
   }
 

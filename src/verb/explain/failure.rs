@@ -7,6 +7,7 @@ use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::history::chain::CausalTurn;
 use duet_runtime::history::first_failure::{FailureOrigin, FirstFailure};
+use duet_runtime::model::counted::counted;
 use duet_runtime::model::failure::{Failure, FramePlace};
 use duet_runtime::record::Outcome;
 use duet_runtime::state::actor::Condition;
@@ -241,7 +242,7 @@ fn add_steps(text: &mut String, title: &str, name: &str, steps: &[Step]) {
         text.push_str(&row(title, &format!("{name}@{} {}", step.turn, step.line())));
     }
     if let Some(more) = steps.len().checked_sub(SHOWN_MAX).filter(|more| *more > 0) {
-        text.push_str(&row("", &format!("… {more} more turns")));
+        text.push_str(&row("", &format!("… {}", counted(more, "more turn"))));
     }
 }
 

@@ -4,6 +4,7 @@
 //! It knows no runs. Read next: `../../query.rs`.
 
 use duet_runtime::dataspace::pattern::{GroupKind, Pattern, Step};
+use duet_runtime::model::counted::counted;
 use preserves::{IOValue, ValueImpl};
 
 use crate::query::spelled;
@@ -22,7 +23,7 @@ pub(super) fn difference(pattern: &Pattern, value: &IOValue) -> Option<String> {
     }
     let count = value.len() as u64;
     if let Some(size) = size.filter(|size| *size != count) {
-        return Some(format!("it has {count} members, not {size}"));
+        return Some(format!("it has {}, not {size}", counted(count, "member")));
     }
     entries.iter().find_map(|(step, wanted)| {
         let Step::Index(index) = step else { return None };
@@ -62,7 +63,7 @@ pub(super) fn pattern_difference(pattern: &Pattern, other: &Pattern) -> Option<S
     if let (Some(size), Some(other)) = (size, other_size)
         && size != other
     {
-        return Some(format!("it wants {other} members, not {size}"));
+        return Some(format!("it wants {}, not {size}", counted(*other, "member")));
     }
     let difference = entries.iter().find_map(|(step, wanted)| {
         let (_, other) = other_entries.iter().find(|(other, _)| other == step)?;

@@ -94,7 +94,7 @@ fn branches_left_behind_are_given_up_unless_something_keeps_them() {
     let said = desk.check("gc greeter", 0, "greeter/main.4\n");
     // The snapshot of the turn: its root, and the changes of its heap.
     assert!(
-        said.errors.contains("1 branches, 1 turns and 2 blobs are gone"),
+        said.errors.contains("1 branch, 1 turn and 2 blobs are gone"),
         "{}",
         said.errors
     );

@@ -103,7 +103,7 @@ pub(super) fn read(settings: &Settings, listed: &Pages) -> Listing {
     let more = listing.problems.len().saturating_sub(PROBLEMS_MAX);
     if more > 0 {
         listing.problems.truncate(PROBLEMS_MAX);
-        listing.problems.push(format!("there are {more} more faults"));
+        listing.problems.push(format!("there are {more} more"));
     }
     listing
 }

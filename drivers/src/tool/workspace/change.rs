@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::MetadataExt as _;
 use duet_runtime::driver::{Blob, BlobHash, ToolFailure};
+use duet_runtime::model::counted::counted;
 use preserves::{IOValue, Value, ValueImpl};
 
 use super::Workspace;
@@ -104,8 +105,7 @@ impl fmt::Display for State {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent => write!(formatter, "nothing"),
-            Self::File { size_bytes: 1, .. } => write!(formatter, "a file of 1 byte"),
-            Self::File { size_bytes, .. } => write!(formatter, "a file of {size_bytes} bytes"),
+            Self::File { size_bytes, .. } => write!(formatter, "a file of {}", counted(*size_bytes, "byte")),
             Self::Link { target } => write!(formatter, "a link to `{}`", target.display()),
             Self::Other => write!(formatter, "something that is no file"),
         }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use cap_std::fs::{DirEntry, FileType};
 use duet_runtime::driver::ToolFailure;
+use duet_runtime::model::counted::counted;
 use preserves::IOValue;
 
 use super::Workspace;
@@ -133,8 +134,8 @@ pub(super) fn entries(workspace: &Workspace, start: &Path, options: &ListOptions
         }
         if entries.len() as u64 > options.limit {
             let message = format!(
-                "there are more than {} entries in `{}`; list a directory below it, or raise `limit`",
-                options.limit,
+                "there are more than {} in `{}`; list a directory below it, or raise `limit`",
+                counted(options.limit, "entry"),
                 start.display()
             );
             return Err(Kind::OutputLimit.with(

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use duet_runtime::model::counted::counted;
 use preserves::IOValue;
 
 use super::Workspace;
@@ -131,7 +132,10 @@ fn range(
 ) -> Result<u64, duet_runtime::driver::ToolFailure> {
     let shown = path.display();
     let Some(left_bytes) = size_bytes.checked_sub(offset) else {
-        let message = format!("offset {offset} is beyond the end of `{shown}`, which has {size_bytes} bytes");
+        let message = format!(
+            "offset {offset} is beyond the end of `{shown}`, which has {}",
+            counted(size_bytes, "byte")
+        );
         return Err(Kind::BadArgument.with(
             message,
             [
