@@ -135,6 +135,37 @@ fn going_back_takes_the_files_along_and_going_forward_brings_them_again() {
 }
 
 #[test]
+fn folders_that_turns_have_made_go_with_them_and_those_of_others_stay() {
+    let program = r#"
+(define (tool name . fields)
+  (await (tool-result :tag (invoke-tool! 'worker name (apply dictionary fields)))))
+(define (put path) (tool "workspace/write" 'path path 'content "x"))
+(put "d/z") (put "d/a") (put "d/e/f/b") (put "d/e/c")
+(put "own/new/x") (put "gone/y") (tool "workspace/delete" 'path "gone/y")
+(put "kept/z")
+"#;
+    let desk = Desk::new(program, &[]);
+    fs::create_dir(desk.workspace().join("own")).expect("a folder");
+    desk.check("run p.scm --workspace ws", 0, "");
+    fs::write(desk.workspace().join("kept/other"), "somebody's").expect("a file");
+    desk.check("goto --workspace p@0", 0, "");
+    desk.holds(&[("kept/other", "somebody's")]);
+    let mut folders: Vec<String> = fs::read_dir(desk.workspace())
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
+        .collect();
+    folders.sort();
+    assert_eq!(folders, ["kept", "own"]);
+    assert_eq!(fs::read_dir(desk.workspace().join("own")).expect("a folder").count(), 0);
+    desk.check("resume p", 0, "");
+    assert_eq!(desk.files().len(), 7);
+    // The folder of the file that was deleted again was there then.
+    desk.check("mark p end", 0, "");
+    desk.check("goto --workspace p@end", 0, "");
+    assert!(desk.workspace().join("gone").exists());
+}
+
+#[test]
 fn without_being_asked_goto_leaves_the_files_and_says_so() {
     let desk = Desk::new(WRITER, &BEFORE);
     desk.check("run p.scm --workspace ws", 0, WROTE);

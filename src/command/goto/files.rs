@@ -2,13 +2,13 @@
 //! restoration.
 //!
 //! INVARIANT: unless the person forces it, Duet overwrites only contents that this run left there
-//! or that the journal holds.
+//! or that the journal holds, and removes only empty folders that this run has made.
 //! It moves no head; `../goto.rs` does.
 //! Read next: `drivers/src/tool/workspace/change.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use duet_drivers::text::line;
 use duet_drivers::tool::workspace::Workspace;
@@ -33,6 +33,8 @@ use crate::{imported, turn};
 pub(super) struct Restoration {
     workspace: Workspace,
     pub(super) files: Files,
+    /// The folders that turns have made which do not lead to the wanted one.
+    made: BTreeSet<PathBuf>,
 }
 
 /// Files that are not as they were.
@@ -61,6 +63,9 @@ struct Past {
     later: Vec<(Sequence, Change)>,
     /// Everything that was there before or after a change.
     known: Vec<State>,
+    /// The changes that made folders, in the turns that lead to the wanted one, and in others.
+    made: Vec<Change>,
+    made_later: Vec<Change>,
 }
 
 impl Restoration {
@@ -80,8 +85,13 @@ impl Restoration {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)
         })?;
         let mut files = Vec::new();
-        for (path, past) in pasts(Source::new(store, &place.run, branch), at)? {
-            let now = workspace.look(&path).map_err(|failure| told(&failure))?.state;
+        let pasts = pasts(Source::new(store, &place.run, branch), at)?;
+        let kept: BTreeSet<&Path> = pasts.values().flat_map(|past| folders(&past.made)).collect();
+        let made = pasts.values().flat_map(|past| folders(&past.made_later));
+        let made = made.filter(|folder| !kept.contains(folder)).map(Path::to_owned);
+        let made = made.collect();
+        for (path, past) in &pasts {
+            let now = workspace.look(path).map_err(|failure| told(&failure))?.state;
             let Some((change, then)) = past.then() else { continue };
             if now == then {
                 continue;
@@ -96,7 +106,7 @@ impl Restoration {
             });
         }
         let files = Files { root, all: files };
-        Ok(Self { workspace, files })
+        Ok(Self { workspace, files, made })
     }
 
     /// Refuses if contents from outside Duet would be lost.
@@ -147,8 +157,19 @@ impl Restoration {
                 .put(&file.change, &file.then, content.as_deref())
                 .map_err(|failure| told(&failure))?;
         }
+        // Those with files of somebody else stay.
+        let removed = self.made.iter().rev();
+        removed.for_each(|folder| self.workspace.remove_empty(folder));
         Ok(())
     }
+}
+
+/// The folders that changes have made, each above its own.
+fn folders(changes: &[Change]) -> impl Iterator<Item = &Path> {
+    changes.iter().flat_map(|change| {
+        let above = change.path.ancestors().skip(1);
+        above.take_while(|above| change.made.as_ref().is_some_and(|made| above.starts_with(made)))
+    })
 }
 
 impl Files {
@@ -233,6 +254,14 @@ fn pasts(here: Source<'_>, at: Sequence) -> Result<BTreeMap<PathBuf, Past>, Comm
         for (sequence, change) in kept(there, from..=head.sequence)? {
             let past = pasts.entry(change.path.clone()).or_default();
             past.known.extend([change.before.clone(), change.after.clone()]);
+            if change.made.is_some() {
+                let made = if sequence <= shared {
+                    &mut past.made
+                } else {
+                    &mut past.made_later
+                };
+                made.push(change.clone());
+            }
             if sequence <= shared {
                 if past.last.as_ref().is_none_or(|(last, _)| *last <= sequence) {
                     past.last = Some((sequence, change));

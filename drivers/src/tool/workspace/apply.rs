@@ -133,6 +133,17 @@ impl Workspace {
         }
     }
 
+    /// Removes a directory if it is empty.
+    pub fn remove_empty(&self, path: &Path) {
+        // One that is not, or is gone, stays as it is.
+        if self.tree().remove_dir(path).is_ok()
+            && let Ok(above) = self.tree().open(or_current(path.parent().unwrap_or(Path::new(""))))
+        {
+            // After a crash it is there again, and as empty.
+            let _lost = above.sync_all();
+        }
+    }
+
     fn link(&self, path: &Path, target: &Path) -> io::Result<()> {
         self.remove(path, None)?;
         let (directory, name) = self.tree().place(path)?;
