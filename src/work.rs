@@ -9,6 +9,7 @@ mod fitness;
 pub(crate) mod form;
 pub(crate) mod member;
 mod pulse;
+mod slept;
 pub(crate) mod webhook_inboxes;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -37,6 +38,7 @@ use crate::world_options::WorldOptions;
 use fitness::Fitness;
 use member::Member;
 use pulse::Pulse;
+use slept::SleepingRuns;
 
 /// The maximum time between two looks for runs that can go on.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -99,6 +101,8 @@ struct Shared {
     rests: u64,
     /// Whether there are to be no more runs.
     is_over: bool,
+    /// Runs that sleep.
+    slept: SleepingRuns,
     /// Runs that are left to others.
     left: BTreeMap<RunId, Left>,
     /// Runs that failed here, whose claims may be this process's still.
@@ -361,7 +365,8 @@ impl<'a> Worker<'a> {
                 if std::mem::replace(&mut has_looked, true) {
                     break;
                 }
-                let found = self.find(store, (AHEAD * room).max(FOUND) + others)?;
+                let mut found = self.find(store, (AHEAD * room).max(FOUND) + others)?;
+                found.extend(self.shared().slept.due());
                 self.shared().found = found;
                 continue;
             };
@@ -405,7 +410,10 @@ impl<'a> Worker<'a> {
             Ok(None) => {}
             Ok(Some(rested)) => {
                 shared.left.remove(&ready.run);
-                shared.told.push(shown(&name, rested));
+                shared.told.push(shown(&name, &rested));
+                if let Rested::Needing(need, counted) = rested {
+                    shared.slept.add(ready, need, counted);
+                }
             }
             Err(error) => {
                 let (why, since_ms) = (error.line(), now_ms());
@@ -432,7 +440,10 @@ impl<'a> Worker<'a> {
         let Some(head) = store.head(&ready.run, &ready.branch)? else {
             return Ok(None);
         };
-        if !is_ready(&**store, ready)? {
+        let need = store.need(&ready.run, &ready.branch)?;
+        if !self.shared().slept.is_due(ready, need) && !is_ready(&**store, ready, need)? {
+            // Somebody else was faster; the journal names it again when it is ready.
+            self.shared().slept.forget(&ready.run);
             return Ok(None);
         }
         let place = Place {
@@ -445,11 +456,15 @@ impl<'a> Worker<'a> {
         let before = claim.as_ref().map(|claim| claim.epoch);
         let this = Owner::this("");
         if claim.is_some_and(|claim| claim.living().is_some_and(|owner| !owner.is_same(&this))) {
+            self.shared().slept.forget(&ready.run);
             return Ok(None);
         }
         let genesis = genesis(&record_at(&**store, &place, Sequence::FIRST)?)?;
         self.fitness.require(&**store, &place, &genesis, &self.options.world)?;
-        let options = self.options.world.clone();
+        let options = WorldOptions {
+            counted: self.shared().slept.take(ready, need),
+            ..self.options.world.clone()
+        };
         let opening = Opening {
             place: &place,
             genesis,
@@ -551,20 +566,20 @@ fn difference_of_clocks(ahead_ms: i64) -> Option<String> {
 }
 
 /// Whether a run that a look has found can still go on: another worker may have let it sleep again.
-fn is_ready(store: &dyn Store, ready: &Ready) -> Result<bool, StoreError> {
-    match store.need(&ready.run, &ready.branch)? {
+fn is_ready(store: &dyn Store, ready: &Ready, need: Need) -> Result<bool, StoreError> {
+    match need {
         Need::Moment(at_ms) if at_ms <= store.now_ms()? => Ok(true),
         Need::Moment(_) | Need::Input | Need::Nothing => Ok(!store.letters(&ready.run, &ready.branch)?.is_empty()),
     }
 }
 
 /// How a run rests, for people.
-fn shown(name: &str, rested: Rested) -> String {
+fn shown(name: &str, rested: &Rested) -> String {
     match rested {
         Rested::Ended(code) => format!("{name} ended with code {code}"),
-        Rested::Needing(Need::Input) => format!("{name} waits for an input"),
-        Rested::Needing(Need::Moment(_)) => format!("{name} sleeps"),
-        Rested::Needing(Need::Nothing) | Rested::Stopped => format!("{name} has stopped"),
+        Rested::Needing(Need::Input, _) => format!("{name} waits for an input"),
+        Rested::Needing(Need::Moment(_), _) => format!("{name} sleeps"),
+        Rested::Needing(Need::Nothing, _) | Rested::Stopped => format!("{name} has stopped"),
         Rested::Interrupted => format!("{name} goes on elsewhere"),
     }
 }

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use duet_drivers::clock::WorldClock;
 use duet_drivers::console::Console;
 use duet_drivers::prepared::Prepared;
+use duet_drivers::timers::CountedTimers;
 use duet_drivers::tool::double::Doubles;
 use duet_drivers::tool::environment::Environment;
 use duet_drivers::tool::http::{Hosts, Http};
@@ -90,6 +91,8 @@ pub(crate) struct WorldOptions {
     pub(crate) is_scriptable: bool,
     /// The clock that the run sees.
     pub(crate) clock: WorldClock,
+    /// The counts of its timers, as far as this process has begun them.
+    pub(crate) counted: CountedTimers,
     /// Where the program's input comes from, if somebody else reads standard input.
     pub(crate) typed: Option<TypedUntil>,
     /// The streams of the person at a prompt.
@@ -460,6 +463,7 @@ impl WorldOptions {
             person: if is_alone { Person::Never } else { settings.person },
             secrets: self.own_secrets(),
             clock: self.seen_clock(),
+            counted: self.counted.clone(),
             is_scriptable: self.is_scriptable,
             ..settings
         };

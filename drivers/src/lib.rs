@@ -11,7 +11,7 @@ pub use duet_runtime::driver::packed::framing;
 
 pub mod clock;
 pub mod text;
-mod timers;
+pub mod timers;
 pub mod progress;
 pub mod console;
 pub mod ask;

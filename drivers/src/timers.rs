@@ -45,6 +45,28 @@ impl Moment {
     }
 }
 
+/// The counts of timers that this process has begun, so that the runs which it lets sleep go by
+/// them again: their deadlines are by a clock that may be set back meanwhile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountedTimers(BTreeMap<RequestId, Count>);
+
+/// The count of a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Count {
+    start: Instant,
+    ends: Instant,
+}
+
+/// The maximum number of timers of a sleeping run that are remembered: the earliest.
+const COUNTED_MAX: usize = 64;
+
+impl CountedTimers {
+    /// Returns when the first of them ends.
+    pub fn first_end(&self) -> Option<Instant> {
+        self.0.values().map(|count| count.ends).min()
+    }
+}
+
 /// A timer to start.
 pub(crate) struct Timer {
     pub(crate) request: RequestId,
@@ -63,6 +85,8 @@ pub(crate) struct Timers {
     /// The same timers by the end of their own lengths.
     by_length: BTreeSet<(Instant, u64, RequestId)>,
     deadlines: BTreeMap<RequestId, u64>,
+    /// The counts of timers that this process has begun before.
+    counted: CountedTimers,
 }
 
 struct Kept {
@@ -74,21 +98,57 @@ struct Kept {
 }
 
 impl Timers {
+    /// No timers; those that are counted end when their counts say.
+    pub(crate) fn counting(counted: CountedTimers) -> Self {
+        Self {
+            counted,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the counts of the timers that end first.
+    pub(crate) fn counted(&self) -> CountedTimers {
+        let first = self.by_length.iter().take(COUNTED_MAX);
+        let counts = first.filter_map(|(ends, at_ms, request)| {
+            let start = self.by_deadline.get(&(*at_ms, *request))?.start;
+            Some((*request, Count { start, ends: *ends }))
+        });
+        CountedTimers(counts.collect())
+    }
+
+    /// Goes on with a timer whose deadline is on record: by its count, if this process has begun
+    /// it, or else by what the clock says now.
+    pub(crate) fn go_on(&mut self, timer: Timer, now: Moment) {
+        let rest_ms = timer.at_ms.saturating_sub(now.clock_ms).min(timer.delay_ms);
+        let start = match self.counted.0.remove(&timer.request) {
+            Some(count) => {
+                let length = count.ends.saturating_duration_since(count.start);
+                return self.enter(timer, count.start, length);
+            }
+            None => now.steady,
+        };
+        self.enter(timer, start, Duration::from_millis(rest_ms).saturating_add(CLOCK_STEP));
+    }
+
     /// Starts a timer, in the place of an earlier one of the same request.
     pub(crate) fn start(&mut self, timer: Timer, now: Moment) {
+        let length = Duration::from_millis(timer.delay_ms).saturating_add(CLOCK_STEP);
+        self.enter(timer, now.steady, length);
+    }
+
+    fn enter(&mut self, timer: Timer, start: Instant, length: Duration) {
         let Timer {
             request,
             key,
             at_ms,
-            delay_ms,
+            delay_ms: _,
         } = timer;
         self.stop(request);
-        let length = Duration::from_millis(delay_ms).saturating_add(CLOCK_STEP);
-        let length_ends = now.steady.checked_add(length);
+        let length_ends = start.checked_add(length);
         self.by_length.extend(length_ends.map(|ends| (ends, at_ms, request)));
         let kept = Kept {
             key,
-            start: now.steady,
+            start,
             length_ends,
         };
         self.by_deadline.insert((at_ms, request), kept);
@@ -142,6 +202,12 @@ impl Timers {
     /// Returns the earliest deadline, in milliseconds since 1970, if there is a timer.
     pub(crate) fn earliest_ms(&self) -> Option<u64> {
         self.by_deadline.first_key_value().map(|((at_ms, _), _)| *at_ms)
+    }
+
+    /// Says whether a timer ends within a time from now by its count.
+    pub(crate) fn has_end_within(&self, now: Moment, time: Duration) -> bool {
+        let first = self.by_length.first();
+        first.is_some_and(|(ends, ..)| ends.saturating_duration_since(now.steady) <= time)
     }
 
     /// Returns the number of timers.
@@ -242,6 +308,36 @@ mod tests {
         assert_eq!(overdue(&mut timers, set_back(3_001)), [1]);
         assert!(overdue(&mut timers, set_back(20_999)).is_empty());
         assert_eq!(overdue(&mut timers, set_back(21_001)), [2]);
+    }
+
+    #[test]
+    fn a_timer_of_a_run_that_slept_meanwhile_goes_by_its_count() {
+        let (timers, start) = started(&[5_000, 9_000]);
+        let counted = timers.counted();
+        assert_eq!(
+            counted.first_end(),
+            start.steady.checked_add(Duration::from_millis(5_001))
+        );
+        let set_back = |steady_ms: u32| after(start, i64::from(steady_ms) - 3_600_000, steady_ms.into());
+        let mut timers = Timers::counting(counted);
+        let restored = |request, at_ms, delay_ms| Timer {
+            request: RequestId(request),
+            key: String::new(),
+            at_ms,
+            delay_ms,
+        };
+        let now = set_back(5_001);
+        // One that another process has begun by the clock as it is now.
+        timers.go_on(restored(3, now.deadline_ms(20_000), 60_000), now);
+        timers.go_on(restored(1, start.deadline_ms(5_000), 5_000), now);
+        timers.go_on(restored(2, start.deadline_ms(9_000), 9_000), now);
+        assert_eq!(overdue(&mut timers, now), [1]);
+        assert!(overdue(&mut timers, set_back(9_000)).is_empty());
+        assert_eq!(overdue(&mut timers, set_back(9_001)), [2]);
+        assert!(overdue(&mut timers, set_back(25_000)).is_empty());
+        // Its end by the clock, which it had when it was taken up, also after another step back.
+        let again = after(start, -9_000_000, 25_003);
+        assert_eq!(overdue(&mut timers, again), [3]);
     }
 
     #[test]

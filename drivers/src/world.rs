@@ -148,7 +148,7 @@ impl World {
             jobs: Vec::new(),
             acknowledgements: BTreeMap::new(),
             orphans: BTreeSet::new(),
-            timers: Timers::default(),
+            timers: Timers::counting(settings.counted),
             clock: settings.clock,
             reports,
             ahead: None,
@@ -231,7 +231,7 @@ impl World {
                         at_ms,
                         delay_ms,
                     };
-                    self.timers.start(timer, now);
+                    self.timers.go_on(timer, now);
                 }
             }
             EffectKind::Withdraw => self.withdraw(request),

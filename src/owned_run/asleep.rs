@@ -4,6 +4,9 @@
 //! in the journal what it needs, and nobody owns it.
 //! It does not choose runs. Read next: the crate's `work.rs`.
 
+use std::time::Duration;
+
+use duet_drivers::timers::CountedTimers;
 use duet_drivers::waker::Waker;
 use duet_journal::{Need, Store, owner};
 use duet_runtime::run::DriveOutcome;
@@ -18,12 +21,12 @@ use crate::journal::Journal;
 const NEAR_MS: u64 = 1_000;
 
 /// How a worker's run came to rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rested {
     /// It has ended with this code.
     Ended(u64),
-    /// It needs this.
-    Needing(Need),
+    /// It needs this; its timers have these counts.
+    Needing(Need, CountedTimers),
     /// Somebody has stopped it, or it can never go on.
     Stopped,
     /// The worker has no time left for it.
@@ -57,7 +60,10 @@ impl OwnedRun {
         self.manner.sleeps
             && match self.run.need() {
                 Need::Nothing | Need::Input => true,
-                Need::Moment(at_ms) => at_ms > self.now_ms().saturating_add(NEAR_MS),
+                Need::Moment(at_ms) => {
+                    at_ms > self.now_ms().saturating_add(NEAR_MS)
+                        && !self.world.has_timer_within(Duration::from_millis(NEAR_MS))
+                }
             }
     }
 
@@ -88,7 +94,7 @@ impl OwnedRun {
             Ok(DriveOutcome::Asking { .. } | DriveOutcome::Waiting { .. } | DriveOutcome::Stuck { .. }) => {
                 Ok(match self.run.need() {
                     Need::Nothing => Rested::Stopped,
-                    need @ (Need::Moment(_) | Need::Input) => Rested::Needing(need),
+                    need @ (Need::Moment(_) | Need::Input) => Rested::Needing(need, self.world.counted_timers()),
                 })
             }
             Err(error) => Err(error),

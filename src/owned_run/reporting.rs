@@ -7,9 +7,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use duet_drivers::door::Request;
 use duet_drivers::serve::host::Host;
+use duet_drivers::timers::CountedTimers;
 use duet_drivers::waker::Waker;
 use duet_drivers::world::{Happening, World};
 use duet_journal::{RecordHash, RunId, Sequence};
@@ -145,6 +147,16 @@ impl Reporting {
     pub(super) fn is_repeatable(&self, tool: &str) -> bool {
         let found = self.world.tools().find(tool);
         found.is_ok_and(|tool| tool.description().idempotent)
+    }
+
+    /// Returns the counts of the timers under way.
+    pub(super) fn counted_timers(&self) -> CountedTimers {
+        self.world.counted_timers()
+    }
+
+    /// Says whether a timer ends within a time by its count, whatever the clock says.
+    pub(super) fn has_timer_within(&self, time: Duration) -> bool {
+        self.world.has_timer_within(time)
     }
 
     /// Says whether an effect in progress can still answer.

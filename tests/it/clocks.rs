@@ -79,3 +79,25 @@ fn ages_and_durations_are_by_the_clock_of_the_server() {
         assert!(listed.contains("running: process"), "{seconds}: {listed}");
     }
 }
+
+#[test]
+fn a_clock_that_is_set_back_wakes_no_sleeping_run_late() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let options = server.with_clock_ahead(&schema, 0);
+    let desk = Desk::new(&[("p.scm", "(sleep 6000)"), ("other.scm", "(sleep 1)")]);
+    let state = desk.path("state").display().to_string();
+    let desk = desk
+        .knowing("DUET_JOURNAL", server.text(&options))
+        .knowing("XDG_STATE_HOME", state);
+    assert_eq!(desk.duet("run p.scm --queue").code, 0);
+    let mut worker = Worker::start(&desk, "work");
+    worker.until("p sleeps");
+    server.set_clock(&schema, -3600);
+    // The worker reads the clock when it says that it executes this one.
+    assert_eq!(desk.duet("run other.scm --queue").code, 0);
+    worker.until("other ended with code 0");
+    worker.until("p ended with code 0");
+    worker.running.signal("-TERM");
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}

@@ -5,6 +5,7 @@
 //! Read next: `../timers.rs`, `../report.rs`.
 
 use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use duet_runtime::driver::Input;
 use duet_runtime::model::identity::RequestId;
@@ -12,7 +13,7 @@ use duet_runtime::model::identity::RequestId;
 use super::World;
 use super::happening::Due;
 use crate::report::Report;
-use crate::timers::{Moment, Timer};
+use crate::timers::{CountedTimers, Moment, Timer};
 
 /// The shortest timer whose deadline is recorded, in milliseconds: another process takes about as
 /// long to notice that this one has died, and to begin.
@@ -47,6 +48,16 @@ impl World {
                 return Some(Input::Elapsed { request });
             }
         }
+    }
+
+    /// Returns the counts of the timers under way.
+    pub fn counted_timers(&self) -> CountedTimers {
+        self.timers.counted()
+    }
+
+    /// Says whether a timer ends within a time by its count, whatever the clock says.
+    pub fn has_timer_within(&self, time: Duration) -> bool {
+        self.timers.has_end_within(Moment::now(&self.clock), time)
     }
 
     /// Takes a timer that has run out by now, although nobody has looked.

@@ -9,6 +9,7 @@ use std::io::{self, IsTerminal, Read};
 use crate::clock::WorldClock;
 use crate::console::Console;
 use crate::prepared::Prepared;
+use crate::timers::CountedTimers;
 use crate::tool::Registry;
 use crate::tool::secret::Secrets;
 
@@ -30,6 +31,8 @@ pub struct Settings {
     pub prepared: Prepared,
     /// The clock of timers and reports.
     pub clock: WorldClock,
+    /// The counts of timers that go on, as far as this process has begun them.
+    pub counted: CountedTimers,
     /// Whether scripts of the program may answer calls and questions.
     pub is_scriptable: bool,
     /// Whether Ctrl-C becomes `Input::Interrupt` instead of ending the process.
@@ -75,6 +78,7 @@ impl Settings {
             secrets: Secrets::default(),
             prepared,
             clock: WorldClock::default(),
+            counted: CountedTimers::default(),
             is_scriptable: false,
             is_interruptible: true,
         }

@@ -14,6 +14,7 @@ use duet_runtime::driver::Stream;
 use indicatif::ProgressDrawTarget;
 
 use super::*;
+use crate::timers::CountedTimers;
 use crate::tool::scripted::Scripted;
 use crate::tool::workspace::Workspace;
 
@@ -87,6 +88,7 @@ fn settings(errors: &Tape, person: Person) -> Settings {
         secrets: Secrets::default(),
         prepared: Prepared::default(),
         clock: WorldClock::default(),
+        counted: CountedTimers::default(),
         is_scriptable: false,
         is_interruptible: false,
     }

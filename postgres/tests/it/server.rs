@@ -103,12 +103,18 @@ impl Server {
     /// The options of an address of a schema for which the server's clock is ahead of this host's.
     pub(crate) fn with_clock_ahead(&self, schema: &str, seconds: i64) -> String {
         let clock = format!("clock_of_{schema}");
+        self.sql(&format!("CREATE SCHEMA {clock}"));
+        self.set_clock(schema, seconds);
+        format!("schema={schema}&options=-c%20search_path%3D{clock}%2Cpg_catalog")
+    }
+
+    /// Sets the clock of a schema that has one of its own, by how much it is ahead of this host's.
+    pub(crate) fn set_clock(&self, schema: &str, seconds: i64) {
         self.sql(&format!(
-            "CREATE SCHEMA {clock};
-             CREATE FUNCTION {clock}.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+            "CREATE OR REPLACE FUNCTION clock_of_{schema}.clock_timestamp() RETURNS timestamptz
+                 LANGUAGE sql VOLATILE
                  AS $$SELECT pg_catalog.clock_timestamp() + interval '{seconds} s'$$"
         ));
-        format!("schema={schema}&options=-c%20search_path%3D{clock}%2Cpg_catalog")
     }
 
     pub(crate) fn socket(&self) -> PathBuf {

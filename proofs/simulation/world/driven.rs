@@ -109,6 +109,7 @@ impl Driven {
             person: Person::At(Box::new(Typed::default())),
             secrets: Secrets::default(),
             clock: duet_drivers::clock::WorldClock::default(),
+            counted: duet_drivers::timers::CountedTimers::default(),
             prepared: Prepared::default(),
             is_scriptable: false,
             is_interruptible: false,
