@@ -26,9 +26,9 @@ use crate::turn;
 ///
 /// It begins with what the run has printed until now, and ends with that process; Ctrl-C ends only
 /// the look at it. It shows the open questions, each with its number, its choices and the end of
-/// its time, and those that come. Each line that is typed answers the oldest one; a line that begins
-/// with the number of a question answers that, and only so something is approved. The exit code is
-/// that of the run, or 4 if it waits for a person.
+/// its time, and those that come. Each line that is typed answers the oldest one; a line that
+/// begins with the number of a question answers that, and only so something is approved. The exit
+/// code is that of the run, or 4 if it waits for a person.
 ///
 ///   duet run --detach review.scm
 ///   duet attach review

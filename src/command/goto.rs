@@ -35,8 +35,8 @@ use crate::world_options::WorldOptions;
 ///
 /// With `--workspace` Duet also restores the files that the run's tools wrote or deleted to their
 /// contents at the turn, and removes the folders that other turns made for files, if they are
-/// empty. It does not overwrite a file that was changed outside Duet since, and then does nothing at
-/// all, unless `--force` is given.
+/// empty. It does not overwrite a file that was changed outside Duet since, and then does nothing
+/// at all, unless `--force` is given.
 ///
 ///   duet goto --workspace --dry-run review@12
 ///   duet goto --workspace review@12
