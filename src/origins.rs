@@ -16,8 +16,8 @@ use std::ops::RangeInclusive;
 
 use duet_journal::Sequence;
 use duet_journal::store::Opener;
-use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
+use duet_runtime::action::{Action, InvokeTool};
 use duet_runtime::model::identity::{ActorId, FiberId, RequestId, Resource, WaitId};
 use duet_runtime::record::paths::ActorPaths;
 use duet_runtime::record::{Body, TurnRecord};
@@ -25,14 +25,23 @@ use duet_runtime::run::source::Source;
 use duet_runtime::state::event::Event;
 
 use crate::error::CommandError;
+use crate::exchange;
 use crate::turn;
 use crate::turn::line::payload_words;
+use crate::value_text::shown;
 
 /// The sort of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Origin {
-    /// The call of a tool: its name, and its payload in words.
-    Tool(String, String),
+    /// The call of a tool.
+    Tool {
+        /// Its name.
+        tool: String,
+        /// The payload in words.
+        payload: String,
+        /// The role in which the program called, such as the name of an agent.
+        role: String,
+    },
     /// A question to a person.
     Question,
     /// The question whether attempts are approved.
@@ -62,6 +71,9 @@ const LEARNED_MAX: u64 = 100_000;
 /// The maximum number of requests, actors, fibers and waits that are kept from one page of a report
 /// to the next one.
 const KEPT_MAX: usize = 200_000;
+
+/// The maximum length of a question to a model, in characters.
+const QUESTION_CHARACTERS: usize = 200;
 
 /// The number of turns that are in memory while they are learned.
 const LEARNED_AT_ONCE: usize = 64;
@@ -155,8 +167,12 @@ impl<'a> Origins<'a> {
         }
         let (request, origin) = match action {
             Action::InvokeTool(call) => {
-                let words = payload_words(&call.payload.value());
-                (call.request, Origin::Tool(call.tool.clone(), words))
+                let origin = Origin::Tool {
+                    tool: call.tool.clone(),
+                    payload: words_of(call),
+                    role: shown(&call.role),
+                };
+                (call.request, origin)
             }
             Action::AskUser(question) => (question.request, Origin::Question),
             Action::Propose(proposal) => (proposal.request, Origin::Approval),
@@ -417,6 +433,15 @@ impl<'a> Origins<'a> {
             next = until;
         }
         Ok(())
+    }
+}
+
+/// The payload of a call in words: of a question to a model, who asks which one, and what it hears
+/// last.
+fn words_of(call: &InvokeTool) -> String {
+    match exchange::asked(call) {
+        Some(asked) => turn::short(&asked.line(), QUESTION_CHARACTERS),
+        None => payload_words(&call.payload.value()),
     }
 }
 

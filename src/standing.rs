@@ -216,7 +216,7 @@ impl<'a> Standings<'a> {
                     outcome: Ok(result),
                 } = event
                     && let Some(heard) = exchange::heard(result)
-                    && matches!(origins.request(*request, at)?, Origin::Tool(tool, _) if tool == exchange::TOOL)
+                    && matches!(origins.request(*request, at)?, Origin::Tool { tool, .. } if tool == exchange::TOOL)
                 {
                     usage.add(&heard.usage);
                 }

@@ -135,6 +135,21 @@ impl Terminal {
         Ok(output.flush()?)
     }
 
+    /// Writes a text of which each character counts: a file or another program gets it as it is, a
+    /// terminal as [`data`](Self::data).
+    ///
+    /// # Errors
+    /// [`CommandError::OutputClosed`] if the reader has closed it.
+    pub(crate) fn exact(&mut self, text: &str) -> Result<(), CommandError> {
+        let mut output = io::stdout().lock();
+        if self.screen.is_some() || output.is_terminal() {
+            drop(output);
+            return self.data(text);
+        }
+        output.write_all(text.as_bytes())?;
+        Ok(output.flush()?)
+    }
+
     /// Gives data to a pager from now on, if a person reads it at a terminal.
     pub(crate) fn page(&mut self) {
         self.is_paged = self.screen.is_none() && self.kept.is_none() && self.pager.is_none();

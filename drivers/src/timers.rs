@@ -27,6 +27,8 @@ pub(crate) struct Moment {
     /// Milliseconds since 1970.
     clock_ms: u64,
     steady: Instant,
+    /// How much later than a reading the time may be, in milliseconds.
+    behind_ms: u64,
 }
 
 impl Moment {
@@ -35,13 +37,14 @@ impl Moment {
         Self {
             clock_ms: u64::try_from(clock.since_1970().as_millis()).unwrap_or(u64::MAX),
             steady: clock.steady(),
+            behind_ms: u64::from(!clock.is_virtual()),
         }
     }
 
     /// Returns the deadline of a timer that starts now, in milliseconds since 1970; it is never
-    /// early, although the clock is read in whole milliseconds.
+    /// early, although a clock that moves by itself is read in whole milliseconds.
     pub(crate) fn deadline_ms(&self, delay_ms: u64) -> u64 {
-        self.clock_ms.saturating_add(delay_ms).saturating_add(1)
+        self.clock_ms.saturating_add(delay_ms).saturating_add(self.behind_ms)
     }
 }
 
@@ -236,6 +239,7 @@ mod tests {
         Moment {
             clock_ms: start.clock_ms.saturating_add_signed(clock_ms),
             steady: start.steady + Duration::from_millis(steady_ms),
+            ..start
         }
     }
 
@@ -349,6 +353,22 @@ mod tests {
             "the clock is read again meanwhile"
         );
         assert_eq!(overdue(&mut timers, after(start, 3_600_001, 1_000)), [1]);
+    }
+
+    #[test]
+    fn a_timer_of_a_virtual_clock_takes_exactly_its_length() {
+        let clock = WorldClock::virtual_one();
+        let (mut timers, start) = (Timers::default(), Moment::now(&clock));
+        let timer = Timer {
+            request: RequestId(1),
+            key: String::new(),
+            at_ms: start.deadline_ms(1_000),
+            delay_ms: 1_000,
+        };
+        timers.start(timer, start);
+        assert_eq!(timers.earliest_ms(), Some(start.clock_ms + 1_000));
+        clock.move_to(start.clock_ms + 1_000);
+        assert_eq!(overdue(&mut timers, Moment::now(&clock)), [1]);
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::terminal::Terminal;
 
 /// Prints a script that makes a shell complete commands and options.
 ///
-/// In bash, zsh and fish it completes the names of runs, branches and libraries, too.
+/// In bash, zsh and fish it completes the names of runs, branches and libraries, too, and those
+/// that `duet describe` and `duet schema` know.
 ///
 ///   duet completions bash > ~/.local/share/bash-completion/completions/duet
 ///   duet completions zsh > ~/.zfunc/_duet

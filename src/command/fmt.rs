@@ -92,9 +92,9 @@ fn format_input(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCo
     let formatted = formatted("<stdin>", &text, arguments)?;
     let is_changed = formatted != text;
     if arguments.diff {
-        terminal.data(difference("<stdin>", &text, &formatted))?;
+        terminal.exact(&difference("<stdin>", &text, &formatted))?;
     } else if !arguments.check {
-        terminal.data(formatted)?;
+        terminal.exact(&formatted)?;
     } else if is_changed {
         terminal.data("<stdin>\n")?;
     }
@@ -114,7 +114,7 @@ fn format_file(file: &Path, arguments: &Arguments, terminal: &mut Terminal) -> R
         terminal.data(format!("{name}\n"))?;
     }
     if arguments.diff {
-        terminal.data(difference(&name, &text, &formatted))?;
+        terminal.exact(&difference(&name, &text, &formatted))?;
     }
     if !arguments.check && !arguments.diff {
         replace(file, &formatted)

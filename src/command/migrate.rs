@@ -29,6 +29,6 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     for warning in &translation.warnings {
         terminal.message(warning.clone());
     }
-    terminal.data(&translation.text)?;
+    terminal.exact(&translation.text)?;
     Ok(ExitCode::OK)
 }

@@ -216,12 +216,17 @@ fn captured(captures: &IOValue) -> String {
 
 fn answered(kind: &str, origin: &Origin, outcome: &Result<IOValue, IOValue>) -> Piece {
     let (tone, told) = match origin {
-        Origin::Tool(tool, _) => outcome_words(tool, outcome),
+        Origin::Tool { tool, .. } => outcome_words(tool, outcome),
         Origin::Question | Origin::Approval | Origin::Timer(_) | Origin::Other => outcome_words("", outcome),
     };
     match origin {
-        Origin::Tool(tool, _) if tool == exchange::TOOL && outcome.is_ok() => Piece::new(kind, Tone::Model, &told),
-        Origin::Tool(tool, words) => {
+        Origin::Tool { tool, .. } if tool == exchange::TOOL && outcome.is_ok() => Piece::new(kind, Tone::Model, &told),
+        Origin::Tool { tool, payload, .. } if tool == exchange::TOOL => {
+            Piece::new(kind, tone, &format!("model {told}; {payload}"))
+        }
+        Origin::Tool {
+            tool, payload: words, ..
+        } => {
             let gap = if words.is_empty() { "" } else { " " };
             Piece::new(kind, tone, &format!("{tool}{gap}{words} → {told}"))
         }

@@ -90,6 +90,8 @@ pub(crate) fn schema(row: &Row) -> Json {
             json!({ "type": "boolean" })
         } else if kind == TypeId::of::<NonZeroUsize>() {
             json!({ "type": "integer", "minimum": 1 })
+        } else if kind == TypeId::of::<u64>() {
+            json!({ "type": "integer", "minimum": 0 })
         } else {
             json!({ "type": "string" })
         };
@@ -148,6 +150,7 @@ pub(crate) fn request(row: &Row, given: &Map<String, Json>) -> Result<Request, S
         };
         let (fits, expected) = match shape["type"].as_str() {
             Some("boolean") => (value.is_boolean(), "a boolean"),
+            Some("integer") if shape["minimum"] == 0 => (value.is_u64(), "an integer from 0"),
             Some("integer") => (value.as_u64().is_some_and(|count| count > 0), "an integer above 0"),
             Some(_) | None => (value.is_string(), "a string"),
         };

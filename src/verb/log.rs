@@ -59,7 +59,8 @@ pub(crate) struct Request {
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<NonZeroUsize>,
     /// Lists the turns of this actor: `main`, a number, a role, a role and a number, or its path of
-    /// names, as in `main/worker`; or those of its fibers with this name, such as `par-map 3`.
+    /// names, as in `main/worker`; those of its fibers with this name, such as `par-map 3`; or
+    /// those in which this agent asks its model or calls a tool, and receives the answer.
     #[arg(long, value_name = "NAME")]
     pub(crate) actor: Option<String>,
     /// Lists turns with an event or an action of this kind, such as `write` or `answered`.

@@ -118,7 +118,7 @@ fn models(body: &Body, place: &Place, origins: &mut Origins<'_>) -> Result<BTree
     let Body::Turn(turn) = body else { return Ok(models) };
     for event in &turn.events {
         if let Event::Answered { request, .. } = event
-            && matches!(origins.request(*request, place.at())?, Origin::Tool(tool, _) if tool == exchange::TOOL)
+            && matches!(origins.request(*request, place.at())?, Origin::Tool { tool, .. } if tool == exchange::TOOL)
         {
             models.insert(*request);
         }

@@ -277,7 +277,7 @@ impl Counts {
         // Their calls are in turns that this branch shares with one that was counted before.
         let mut origins = Origins::of(place.source(store)).thorough();
         for (request, at) in failed {
-            if let Origin::Tool(tool, _) = origins.request(request, at)? {
+            if let Origin::Tool { tool, .. } = origins.request(request, at)? {
                 self.tools.entry(tool).or_default().failed += 1;
             }
         }

@@ -17,9 +17,10 @@ use super::project::Project;
 use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
+use crate::origins::Origins;
 use crate::query::Query;
 use crate::saying::{Way, quoted, say};
-use crate::turn;
+use crate::turn::line::actor;
 use crate::value_text::shown;
 use value::{Valued, Values};
 
@@ -67,6 +68,8 @@ pub(crate) enum Report {
 pub(crate) struct Facts {
     place: Place,
     found: Vec<FactChange>,
+    /// The names of the actors in whose turns they are.
+    names: Vec<String>,
     notes: Vec<String>,
 }
 
@@ -114,6 +117,8 @@ pub(crate) struct Changed {
     turn: u64,
     /// The number of the actor whose turn it was.
     actor: u64,
+    /// Its name.
+    name: String,
     /// Whether the fact came; otherwise it went.
     came: bool,
     fact: Value,
@@ -135,7 +140,18 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let place = look.resolve_turn(request.address.as_deref())?;
     let sought = if request.all { Sought::All } else { Sought::First };
     let (found, notes) = look.changes(&place, &query, sought)?;
-    Ok(Report::Facts(Facts { place, found, notes }))
+    let mut origins = Origins::of(place.source(look.store));
+    let name = |change: &FactChange| {
+        let role = origins.role(change.actor, change.sequence)?;
+        Ok::<_, CommandError>(actor(change.actor, role.as_deref()))
+    };
+    let names = found.iter().map(name).collect::<Result<_, _>>()?;
+    Ok(Report::Facts(Facts {
+        found,
+        names,
+        notes,
+        place,
+    }))
 }
 
 fn expression(
@@ -233,9 +249,10 @@ impl Expression {
 
 impl Facts {
     fn json(&self) -> Value {
-        let rows = self.found.iter().map(|change| Changed {
+        let rows = self.found.iter().zip(&self.names).map(|(change, name)| Changed {
             turn: change.sequence.number(),
             actor: change.actor.0,
+            name: name.clone(),
             came: change.came,
             fact: value_as_json(&change.fact.value()),
         });
@@ -243,16 +260,15 @@ impl Facts {
     }
 
     fn tell(&self, _view: &View) -> Told {
-        let line = |change: &FactChange| {
+        let line = |(change, name): (&FactChange, &String)| {
             format!(
-                "{} {:<8} {} {}\n",
+                "{} {name:<8} {} {}\n",
                 self.place.address(change.sequence),
-                turn::actor(change.actor),
                 if change.came { "+" } else { "-" },
                 shown(&change.fact.value())
             )
         };
-        let told = Told::data(self.found.iter().map(line).collect::<String>());
+        let told = Told::data(self.found.iter().zip(&self.names).map(line).collect::<String>());
         let mut told = self.notes.iter().fold(told, |told, note| told.say(note));
         if self.found.is_empty() {
             let place = &self.place;

@@ -78,7 +78,8 @@ use value::Values;
 pub(crate) struct Request {
     /// The pattern that the fact must match; with `--output`, `--call` or `--variable`, the
     /// address.
-    pub(crate) pattern: String,
+    #[arg(required_unless_present_any = ["output", "call", "variable"])]
+    pub(crate) pattern: Option<String>,
     /// The address of a turn, or of the branch whose newest turn is meant.
     pub(crate) address: Option<String>,
     /// Begins at this line of output.
@@ -105,6 +106,13 @@ pub(crate) struct Request {
     /// Shows more than the newest turns.
     #[arg(long, conflicts_with = "limit")]
     all: bool,
+}
+
+impl Request {
+    /// The address at which what is no fact is looked for; servers name it as such.
+    fn start(&self) -> Option<&str> {
+        self.address.as_deref().or(self.pattern.as_deref())
+    }
 }
 
 /// A fact or a line, and the turns that led to it.
@@ -157,7 +165,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return of_output(&look, request, number, most);
     }
     if let Some(number) = request.call {
-        let place = look.resolve_turn(Some(&request.pattern))?;
+        let place = look.resolve_turn(request.start())?;
         let opened = doors::call(&look, &place, number, request.argument.as_deref(), most)?;
         let mut report = Report::nothing(place);
         report.call = Some(opened.what);
@@ -165,7 +173,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return Ok(report);
     }
     if let Some(name) = &request.variable {
-        let place = look.resolve_turn(Some(&request.pattern))?;
+        let place = look.resolve_turn(request.start())?;
         let sought = doors::Sought {
             name,
             frame: request.frame,
@@ -186,7 +194,7 @@ fn of_output(
     number: NonZeroUsize,
     most: usize,
 ) -> Result<Report, CommandError> {
-    let place = look.resolve_turn(Some(&request.pattern))?;
+    let place = look.resolve_turn(request.start())?;
     let found = output(look, &place, number.get())?;
     let mut report = Report::nothing(place);
     if let Some(Line { turn, text, bytes }) = found {
@@ -201,7 +209,10 @@ fn of_output(
 }
 
 fn of_fact(look: &ProjectReader<'_>, request: &Request, most: usize) -> Result<Report, CommandError> {
-    let query = Query::read(&request.pattern)?;
+    let pattern = request.pattern.as_deref();
+    let pattern =
+        pattern.ok_or_else(|| CommandError::usage("a pattern says which fact is meant, such as `<job _>` or `job`"))?;
+    let query = Query::read(pattern)?;
     let place = look.resolve_turn(request.address.as_deref())?;
     let (found, notes) = look.changes(&place, &query, Sought::Last)?;
     let mut report = Report::nothing(place);

@@ -3,6 +3,7 @@
 //! INVARIANT: a reason repeats records, the state or the text; where the report only compares
 //! names, it says so. It does not run the program on. Read next: `why_not/near.rs`.
 
+mod assertions;
 mod near;
 mod search;
 

@@ -1,11 +1,14 @@
 ;;; Times are milliseconds since 1970, in UTC unless an offset says otherwise. The clock is
 ;;; `current-time`, whose answers the journal keeps, so a replay meets the same times.
 ;;;
-;;; A wait for years is one timer. When it ends, the clock is asked again: a run that was stopped
-;;; meanwhile continues late, and a clock may have been set.
+;;; A wait for years is one timer, or one for each hundred. When it ends, the clock is asked again: a
+;;; run that was stopped meanwhile continues late, and a clock may have been set.
 
 (define %minute 60000)
 (define %day 86400000)
+
+;;; The longest wait of one timer.
+(define %wait-max (* 36500 %day))
 
 ;;; Returns the number of days from 1970-01-01 to a date of the Gregorian calendar.
 ;;; Source: H. Hinnant, "chrono-compatible low-level date algorithms".
@@ -61,7 +64,8 @@
       (and (char<=? #\0 (string-ref text start) #\9) (%digits? text (+ start 1) end))))
 
 ;;;> Returns the milliseconds since 1970 of a time in text: `2026-12-24T18:00:00Z`, or with an offset
-;;;> such as `+01:00` in the place of `Z`. Fails with `bad-time`.
+;;;> such as `+01:00` in the place of `Z`. `t` and `z` may be small letters, and a leap second is the
+;;;> second after it. Fails with `bad-time`.
 ;;;> Source: RFC 3339, without fractions of seconds.
 (define (text->time text)
   (if (not (string? text)) (%wrong-type 'text->time "a string" text))
@@ -71,19 +75,23 @@
          (day (%number text 8 10 1 (%days-in-month year month)))
          (hour (%number text 11 13 0 23))
          (minute (%number text 14 16 0 59))
-         (second (%number text 17 19 0 59)))
+         (second (%number text 17 19 0 60)))
     (if (not (and (> length 19)
                   (char=? (string-ref text 4) #\-) (char=? (string-ref text 7) #\-)
-                  (char=? (string-ref text 10) #\T)
+                  (memv (string-ref text 10) '(#\T #\t))
                   (char=? (string-ref text 13) #\:) (char=? (string-ref text 16) #\:)))
         (%malformed "a time is written 2026-12-24T18:00:00Z" text))
-    (- (+ (* %day (%days-of year month day)) (* 1000 (+ (* 3600 hour) (* 60 minute) second)))
-       (* %minute (%zone text length)))))
+    (let ((time (- (+ (* %day (%days-of year month day))
+                      (* 1000 (+ (* 3600 hour) (* 60 minute) second)))
+                   (* %minute (%zone text length)))))
+      (if (and (= second 60) (not (= 0 (floor-remainder time %day))))
+          (%malformed "a leap second is the last one of a day in UTC" text))
+      time)))
 
 ;;; Returns the minutes of the offset at the end of a time.
 (define (%zone text length)
   (let ((sign (string-ref text 19)))
-    (cond ((and (= length 20) (char=? sign #\Z)) 0)
+    (cond ((and (= length 20) (memv sign '(#\Z #\z))) 0)
           ((and (= length 25) (memv sign '(#\+ #\-)) (char=? (string-ref text 22) #\:))
            (* (if (char=? sign #\-) -1 1)
               (+ (* 60 (%number text 20 22 0 23)) (%number text 23 25 0 59))))
@@ -273,13 +281,14 @@
   (let ((now (current-time)))
     (if (< now time)
         (begin
-          (sleep (- time now))
+          (sleep (min (- time now) %wait-max))
           (%sleep-until time)))))
 
-;;; Calls `run` with the current facet in a new facet, the timer.
-(define (%calendar-timer run)
+;;; Calls `run` with the current facet in a new facet, the timer, in which `thunk` is not called.
+(define (%calendar-timer procedure thunk run)
+  (if (not (procedure? thunk)) (%wrong-type procedure "a procedure" thunk))
   (let ((home (current-facet)) (timer (spawn-facet!)))
-    (spawn (lambda () (run home) (stop-facet! timer)) timer)
+    (spawn (lambda () (run home) (stop-facet! timer)) timer procedure)
     timer))
 
 ;;;> Calls `thunk` in the current facet at a time: `(at time thunk)`. The time is a number of
@@ -288,7 +297,7 @@
 (define (at time thunk)
   (let ((time (if (string? time) (text->time time) time)))
     (if (not (exact-integer? time)) (%wrong-type 'at "a time" time))
-    (%calendar-timer
+    (%calendar-timer 'at thunk
       (lambda (home)
         (%sleep-until time)
         (spawn thunk home)))))
@@ -314,7 +323,7 @@
     (if (not (%next parsed 0 0)) (%malformed "no day of any year fits the schedule" schedule))
     ;; A zone that does not exist fails here.
     (define first (%next-at parsed (current-time) place))
-    (%calendar-timer
+    (%calendar-timer 'cron thunk
       (lambda (home)
         (let again ((time first))
           (if time

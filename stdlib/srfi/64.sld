@@ -21,6 +21,7 @@
   (on-demand)
   (import (scheme base) (scheme case-lambda) (scheme write)
           (only (duet internal lists) any every remove) (only (duet internal ports) %at-end!)
-          (only (duet kernel) %exit %explain %make-condition %report-failure message! record)
+          (only (duet kernel) %exit %explain %keep-told! %make-condition %report-failure message!
+            record)
           (only (duet base) condition? condition-kind condition-message condition-irritants))
   (include "64/runner.scm" "64/report.scm" "64/tests.scm"))

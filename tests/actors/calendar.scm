@@ -8,6 +8,9 @@
 (log! (map time '("" "2026" "2026-02-29T00:00:00Z" "2026-13-01T00:00:00Z" "2026-12-24 18:00:00Z"
                   "2026-12-24T18:00:00" "2026-12-24T18:00:00+1:00" "2026-12-24T24:00:00Z"
                   "2026-12-24T-1:00:00Z")))
+;; Small letters, and leap seconds, which are the last of a day in UTC.
+(log! (map time '("2026-12-24t18:00:00z" "2016-12-31T23:59:60Z" "2017-01-01T00:59:60+01:00"
+                  "2016-12-31T23:58:60Z")))
 
 ;; The minutes from a time to the next one of a schedule.
 (define (minutes schedule from . options)
@@ -45,6 +48,8 @@
         '("60 * * * *" "* * * * MON-XYZ" "* * 0 * *" "5-1 * * * *" "*/0 * * * *" "* * *")))
 
 ;; Timers.
+(log! (map attempt (list (lambda () (at 0 'nothing)) (lambda () (cron "@hourly" 'nothing)))))
+(define far (at "9999-12-31T23:59:59Z" (lambda () (log! "in eight thousand years"))))
 (define start (current-time))
 (define (passed) (- (current-time) start))
 (define rounds 0)
@@ -56,4 +61,4 @@
     (lambda ()
       (set! rounds (+ rounds 1))
       (log! (list 'round rounds (modulo (current-time) 60000)))
-      (if (= rounds 3) (cancel! timer)))))
+      (if (= rounds 3) (for-each cancel! (list timer far))))))

@@ -128,14 +128,20 @@ fn an_error_in_the_procedure_of_a_tool_is_shown_with_its_place_and_the_model_hea
 (define (entry n) (vector-ref (vector 1 2) n))
 (define-tool (look (n integer)) "Looks." (let ((found (entry n))) (display found) found))
 (define-tool (note) "Notes." (for-each display '()))
-(define-agent clerk (tools look note))
+(define-tool (fetch (n integer)) "Fetches." (list (error "no such shelf" n)))
+(define-agent clerk (tools look note fetch))
 (display (ask clerk "Hi"))
 "#;
     let call = |name: &str, arguments: &str| {
         let call = format!("{{id: {name:?}, name: {name:?}, arguments: {arguments}}}");
         format!("{{content: \"\", stop: \"tools\", tool_calls: [{call}]}}")
     };
-    let replies = [call("look", "{n: 7}"), call("note", "{}"), said("Done.")];
+    let replies = [
+        call("look", "{n: 7}"),
+        call("note", "{}"),
+        call("fetch", "{n: 8}"),
+        said("Done."),
+    ];
     let replies = replies.map(|reply| format!("<returns {reply}>")).join(" ");
     fs::write(desk.folder.path().join("look.scm"), program).unwrap();
     fs::write(
@@ -153,6 +159,8 @@ fn an_error_in_the_procedure_of_a_tool_is_shown_with_its_place_and_the_model_hea
         "in `entry`",
         "the tool look of clerk",
         "the run goes on",
+        "no such shelf: 8",
+        "look.scm:5:51",
     ] {
         assert!(messages.contains(part), "{part}: {messages}");
     }

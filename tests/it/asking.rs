@@ -39,7 +39,7 @@ fn what_stands_in_the_way_of_a_fact_is_told() {
             "<done 4> is not there at p@3
   never    no such fact came up to p@3
   awaited  main waits for <done 4 ...>, which it could end
-  text     p.scm:4 in `worker`: (assert! (record 'done c)))
+  text     p.scm:4 in `worker`: (assert! (record 'done c))
   stands   fiber 1 of worker 1 stands in `worker` and waits for <go ...>
 ",
         ),
@@ -48,7 +48,7 @@ fn what_stands_in_the_way_of_a_fact_is_told() {
             "<done 5> is not there at p@3
   never    no such fact came up to p@3
   awaited  main waits for <done 4 ...>: member 1 is 4, not 5
-  text     p.scm:4 in `worker`: (assert! (record 'done c)))
+  text     p.scm:4 in `worker`: (assert! (record 'done c))
   stands   fiber 1 of worker 1 stands in `worker` and waits for <go ...>
 ",
         ),
@@ -64,7 +64,7 @@ fn what_stands_in_the_way_of_a_fact_is_told() {
             "<lock _>",
             "<lock _> is not there at p@3
   went     <lock 1> went in turn 3 of main
-  text     p.scm:8 in `lock`: (define lock (assert! (record 'lock 1)))
+  text     p.scm:8 in `lock`: (assert! (record 'lock 1))
 ",
         ),
         (
@@ -89,7 +89,7 @@ fn a_fact_whose_actor_failed_or_whose_assertion_was_refused_is_told_so() {
     );
     let told = desk.duet("why-not p \"<done _>\"").output;
     assert!(
-        told.contains("  failed   worker, which asserts it failed in turn "),
+        told.contains("  failed   worker, which asserts it, failed in turn "),
         "{told}"
     );
     let desk = ran(
@@ -102,7 +102,7 @@ fn a_fact_whose_actor_failed_or_whose_assertion_was_refused_is_told_so() {
         4,
     );
     let told = desk.duet("why-not p \"<done _>\"").output;
-    assert!(told.contains("  refused  the gate refused actor 1 in turn "), "{told}");
+    assert!(told.contains("  refused  the gate refused worker 1 in turn "), "{told}");
     assert!(told.contains(" to assert <done 3>: "), "{told}");
 }
 

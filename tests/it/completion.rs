@@ -43,6 +43,9 @@ fn runs_branches_and_libraries_are_candidates_where_they_fit() {
         ("run --preload", "(sh", "(shop)\n"),
         ("run --preload", "'(tools", "(tools price)\n"),
         ("describe", "(duet ag", "(duet agents)\n"),
+        ("describe", "vector-ref", "vector-ref\n"),
+        ("describe", "call-with-heart", "call-with-heartbeat\n"),
+        ("schema", "why", "why\nwhy-not\n"),
         ("", "lo", ""),
         ("nothing", "", ""),
     ] {

@@ -173,7 +173,7 @@ fn an_error_that_a_reply_carries() {
         &[
             "adder 1 raised in turn 3, and told others: out-of-range: ",
             "  inputs   sees \"",
-            "  then     p@4 main     heard <agent-reply ",
+            "  then     p@4 main/race 1 heard <agent-reply ",
             "`duet resume p --with FILE`",
         ],
     );

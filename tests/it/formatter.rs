@@ -58,6 +58,16 @@ fn a_check_names_the_files_and_a_difference_shows_them() {
 }
 
 #[test]
+fn texts_pass_standard_output_as_they_are() {
+    let desk = Desk::new(&[]);
+    let text = "(f \"a\\\r\n b\u{7f}\u{2028}\")\n#| c\r\n\u{1b}[1m |#\n; \u{200e}\u{85}x\n";
+    let said = desk.feed("fmt -", text);
+    assert_eq!((said.output.as_str(), said.code), (text, 0));
+    let said = desk.feed("fmt --diff -", &text.replace("(f ", "(f  "));
+    assert!(said.output.contains("-(f  \"a\\\r\n+(f \"a\\\r\n"), "{:?}", said.output);
+}
+
+#[test]
 fn a_range_leaves_the_other_forms() {
     let desk = Desk::new(&[("a.scm", &format!("{ROUGH}{ROUGH}"))]);
     assert_eq!(desk.duet("fmt a.scm --range 4").code, 0);

@@ -82,6 +82,8 @@ fn an_agent_runs_looks_goes_back_amends_and_answers() {
     assert!(log.contains("@"), "{log}");
     check("show", json!({ "address": "p@1" }), "p@1");
     check("why", json!({ "pattern": "<job _>", "address": "p" }), "1");
+    check("why", json!({ "address": "p", "output": 1 }), "hello Ada");
+    check("frames", json!({ "address": "p@1", "fiber": 0 }), "fiber 0 of main");
     check("when", json!({ "pattern": "<job _>", "address": "p" }), "p@");
     check(
         "fork",

@@ -89,6 +89,32 @@ fn the_log_names_strands_and_says_how_long_a_request_took() {
 }
 
 #[test]
+fn the_log_of_a_strand_has_its_first_call_and_that_of_an_agent_its_questions() {
+    let program = "(import (scheme base) (duet base) (duet dataspace) (duet agents))
+(define (look n) (call-tool 'reader 'workspace/list (dictionary 'path \".\")))
+(par-map look '(1 2) :limit 1)
+(define clerk (make-agent 'clerk))
+(define other (make-agent 'other))
+(par-map (lambda (agent) (ask agent \"Hello\")) (list clerk other) :limit 1)";
+    let reply =
+        "<returns {content: \"Hi\", stop: \"end\", tool_calls: [], usage: {input_tokens: 1, output_tokens: 1}}>";
+    let double = format!("{{ \"model/chat\": [{reply} {reply}] }}");
+    let desk = Desk::new(&[("p.scm", program), ("d.pr", &double)]);
+    assert_eq!(desk.duet("run p.scm --double d.pr").code, 0);
+    let turns = |actor: &str| -> Vec<u64> {
+        let rows = parsed(&desk, &format!("log p --actor {actor}"));
+        rows.as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["turn"].as_u64().unwrap())
+            .collect()
+    };
+    assert_eq!(turns("clerk"), [5, 4]);
+    assert_eq!(turns("other"), [6, 5]);
+    assert_eq!(turns("\"par-map 2\""), [6, 5, 3, 2]);
+}
+
+#[test]
 fn the_log_is_filtered_by_results_tools_and_texts() {
     let desk = commands();
     let turns = |filter: &str| -> Vec<u64> {

@@ -168,9 +168,49 @@ fn a_fact_leads_back_to_the_actor_that_asserted_it() {
             "      #[packed 40] ← came in with the turn: (await (record 'packed)) at p.scm:6",
             "        <packed 40> ← passed on by (assert! (record 'packed (* size 10))) at p.scm:3 in turn 2",
             "          40 ← (* size 10) at p.scm:3 in turn 2",
-            "            4 ← came in with turn 2: (define (packer size) (assert! (record 'packed (* size 10)))) \
-             at p.scm:2",
+            "            4 ← came in with turn 2",
             "              4 ← passed on by (spawn-entity! 'packer :config 4) at p.scm:5 in turn 1",
+        ],
+    );
+}
+
+#[test]
+fn what_a_handler_received_leads_back_to_who_sent_it() {
+    let program = "(define (packer size)
+  (on-message (order $count) (assert! (record 'packed (+ count size)))))
+(define (last-one) 5)
+(register-entity! 'packer packer)
+(spawn-entity! 'packer :config (* 2 3))
+(sleep 1)
+(message! (record 'order (* 10 4)))
+(sleep 1)";
+    let desk = check(
+        program,
+        "why packed p@-1",
+        &[
+            "  46 ← (+ count size) at p.scm:3",
+            "    <order 40> ← passed on by (message! (record 'order (* 10 4))) at p.scm:8 in turn 3",
+            "      40 ← (* 10 4) at p.scm:8 in turn 3",
+            "    6 ← came in with turn 2",
+            "      6 ← passed on by (spawn-entity! 'packer :config (* 2 3)) at p.scm:6 in turn 1",
+            "        6 ← (* 2 3) at p.scm:6 in turn 1",
+            "        packer ← literal in (register-entity! 'packer packer) at p.scm:5 in turn 1",
+        ],
+    );
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}
+
+#[test]
+fn the_values_of_strands_lead_back_to_their_expressions() {
+    check(
+        "(import (duet agents))
+(define winner (race (lambda () (sleep 30) 1) (lambda () (sleep 1) (* 7 6))))
+(display (+ winner 1)) (newline)",
+        "why --output 1 p",
+        &[
+            "  43 ← (+ winner 1) at p.scm:4",
+            "    42 ← (race (lambda () (sleep 30) 1) (lambda () (sleep 1) (* 7 6))) at p.scm:3",
+            "      42 ← (* 7 6) at p.scm:3 in turn 2",
         ],
     );
 }

@@ -71,10 +71,11 @@ fn of_event(source: &Source<'_>, turn: &TurnRecord, event: &Event, at: Sequence)
             in_cause(source, turn, at, &is_it)
         }
         Event::Added { captures, .. } | Event::Message { captures, .. } => {
+            let is_fact = matches!(event, Event::Added { .. });
             let is_it = |action: &Action| {
                 let value = match action {
-                    Action::Assert(assert) => &assert.value,
-                    Action::Message(message) => &message.value,
+                    Action::Assert(assert) if is_fact => &assert.value,
+                    Action::Message(message) if !is_fact => &message.value,
                     _ => return None,
                 };
                 captures
@@ -83,7 +84,7 @@ fn of_event(source: &Source<'_>, turn: &TurnRecord, event: &Event, at: Sequence)
                     .then(|| Some(written(value)))
             };
             let found = in_cause(source, turn, at, &is_it)?;
-            if found.is_empty() && captures.first().is_some() && matches!(event, Event::Added { .. }) {
+            if found.is_empty() && captures.first().is_some() && is_fact {
                 return before(source, at, &is_it);
             }
             Ok(found)

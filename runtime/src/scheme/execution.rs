@@ -105,10 +105,11 @@ impl SchemePrograms {
         instance.global(&self.code, &name)
     }
 
-    /// Starts the procedure by which a main program that has written commits its output and then
-    /// fails in a turn of its own. Returns whether it did.
+    /// Starts the procedure by which a main program that has told people something commits it, and
+    /// then fails in a turn of its own. Returns whether it did.
     pub(super) fn start_failing(&mut self, instance: &mut Instance, turn: &Activation, object: Value) -> bool {
-        if !turn.is_main() || !(self.has_written || has_console_output(&instance.heap)) {
+        let has_told = self.has_written || turn.has_told() || has_console_output(&instance.heap);
+        if !turn.is_main() || !has_told {
             return false;
         }
         let Some(fail) = self.port_procedure(instance, "%fail") else {

@@ -4,7 +4,11 @@
 //! the first traced turn; what Duet's libraries do in between is no step.
 //! Read next: `tracing.rs`, `kernel/src/machine/tracing.rs`.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod found;
+mod steps;
+
+use std::cell::Cell;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use duet_journal::Sequence;
@@ -21,6 +25,9 @@ use super::programs::SchemePrograms;
 use super::traced_turn::{EventSource, TracedTurn};
 use crate::model::failure::Origin;
 use crate::model::identity::{ActorId, Callable};
+use found::{Found, ordered, weighed};
+
+pub use steps::{How, Slice, ValueStep};
 
 /// The maximum length of a step's value as text, in characters.
 const VALUE_CHARACTERS_MAX: usize = 200;
@@ -64,59 +71,6 @@ pub struct Variable {
     pub frame: Option<usize>,
 }
 
-/// How a value came to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// The text has it.
-    Literal,
-    /// The expression computed it.
-    Computed,
-    /// The expression asked the run for it.
-    Answered,
-    /// It came with an event of the turn.
-    Input,
-    /// The expression passed it on to an event of a later turn.
-    Sent,
-    /// It was there before the first traced turn.
-    Earlier,
-}
-
-/// A value, and the expression that it came from.
-#[derive(Clone, Debug)]
-pub struct ValueStep {
-    /// How many steps lead from here to the value that is explained.
-    pub depth: usize,
-    /// The value, as it would be written.
-    pub value: String,
-    /// How it came to be.
-    pub how: How,
-    /// The turn in which it came to be; the first traced turn for what was there before.
-    pub turn: Sequence,
-    /// The place of the expression, if it has one in the program's own texts.
-    pub origin: Option<Origin>,
-}
-
-/// The values that led to others.
-#[derive(Clone, Debug, Default)]
-pub struct Slice {
-    /// The place of the expression that performed the action.
-    pub origin: Option<Origin>,
-    /// The value of the variable, if one was asked about and it is known.
-    pub value: Option<String>,
-    /// The steps, each directly after the one that it led to or after steps between them.
-    pub steps: Vec<ValueStep>,
-    /// The number of steps that are left out.
-    pub left_out: usize,
-    /// Whether the turns were longer than what was traced of them.
-    pub is_cut: bool,
-    /// Whether earlier turns may tell more.
-    pub is_open: bool,
-    /// The turn in which it goes on, if that is known and was not traced.
-    pub before: Option<Sequence>,
-    /// The names among which the wanted one is not, if it is none.
-    pub missing: Option<Vec<String>>,
-}
-
 /// The actors of a run, whose heaps hold the values.
 pub type Actors<'a> = dyn Fn(ActorId) -> Option<&'a SchemeActor> + 'a;
 
@@ -130,6 +84,8 @@ impl SchemePrograms {
             actors,
             trace,
             last: self.traced.last()?,
+            leads_on: Cell::new(false),
+            carried_since: Cell::new(None),
         };
         let roots = match slicing.roots(wanted) {
             Ok(roots) => roots,
@@ -151,8 +107,8 @@ impl SchemePrograms {
             steps: steps.collect(),
             left_out,
             is_cut: trace.is_cut(),
-            is_open: !unknown.is_empty() || roots.ids.contains(&0),
-            before: unknown.into_iter().flatten().min(),
+            is_open: !unknown.is_empty() || roots.ids.contains(&0) || slicing.leads_on.get(),
+            before: unknown.into_iter().flatten().chain(slicing.carried_since.get()).min(),
             missing: None,
         })
     }
@@ -180,20 +136,15 @@ struct Roots {
     value: Option<String>,
 }
 
-/// A step that is part of a slice.
-struct Found {
-    node: Node,
-    depth: usize,
-    parent: Option<usize>,
-    /// How many steps lead to it, itself included.
-    weight: usize,
-}
-
 struct Slicing<'a> {
     programs: &'a SchemePrograms,
     actors: &'a Actors<'a>,
     trace: &'a Trace,
     last: &'a TracedTurn,
+    /// Whether a library read a value that was there before the traced turns.
+    leads_on: Cell<bool>,
+    /// The first turn that sent what a library read in an event, if it was not traced.
+    carried_since: Cell<Option<Sequence>>,
 }
 
 impl Slicing<'_> {
@@ -307,9 +258,13 @@ impl Slicing<'_> {
             }
             if self.is_step(node, within) {
                 visible.push(node);
-            } else {
-                left.extend(self.parts(node).into_iter().rev());
+                continue;
             }
+            let parts = self.parts(node);
+            if self.is_found(node) && parts.is_empty() {
+                self.leads_on.set(true);
+            }
+            left.extend(parts.into_iter().rev());
         }
         visible
     }
@@ -324,7 +279,12 @@ impl Slicing<'_> {
             }
             Node::Value(id) => {
                 let Some(received) = self.received(id) else {
-                    return values(self.trace.parts(id));
+                    let carried = self.carried(id);
+                    return if carried.is_empty() {
+                        values(self.trace.parts(id))
+                    } else {
+                        carried
+                    };
                 };
                 let mut parts = Vec::new();
                 for (number, source) in self.sources(received, id) {
@@ -341,6 +301,36 @@ impl Slicing<'_> {
                 parts
             }
         }
+    }
+
+    /// The actions by which a value came that a library found in an event: a handler receives what
+    /// its pattern captured as part of a whole, which the trace does not know.
+    fn carried(&self, id: OriginId) -> Vec<Node> {
+        let Some((origin, received)) = self.trace.origin(id).zip(self.turn_of(id)) else {
+            return Vec::new();
+        };
+        if origin.sort != Sort::Found || self.span(origin.position).is_some() {
+            return Vec::new();
+        }
+        let written = self.written(self.actor_of(id), origin.value);
+        let mut carried = Vec::new();
+        for (source, sent) in self.sources(received, id) {
+            if !sent.value.as_ref().is_some_and(|whole| has_word(whole, &written)) {
+                continue;
+            }
+            if self.sender(sent).is_some() {
+                carried.push(Node::Sent {
+                    value: id,
+                    received,
+                    source,
+                });
+            } else {
+                let since = self.carried_since.get();
+                self.carried_since
+                    .set(Some(since.map_or(sent.turn, |since| since.min(sent.turn))));
+            }
+        }
+        carried
     }
 
     /// The number of the turn whose events brought a value, if one did.
@@ -383,13 +373,18 @@ impl Slicing<'_> {
     /// known.
     fn unknown(&self, node: Node) -> Option<Option<Sequence>> {
         let Node::Value(id) = node else { return None };
-        if self.trace.origin(id)?.sort == Sort::Found {
+        if self.is_found(node) {
             return Some(None);
         }
         let earliest = self.programs.traced.first()?.turn.sequence;
         let mut sources = self.sources(self.received(id)?, id);
         let outside = sources.find(|(_, source)| source.turn < earliest);
         outside.map(|(_, source)| Some(source.turn))
+    }
+
+    fn is_found(&self, node: Node) -> bool {
+        let Node::Value(id) = node else { return false };
+        self.trace.origin(id).is_some_and(|origin| origin.sort == Sort::Found)
     }
 
     fn is_step(&self, node: Node, within: Option<Span>) -> bool {
@@ -456,9 +451,19 @@ impl Slicing<'_> {
     /// around it.
     fn own_span(&self, node: Node) -> Option<Span> {
         match node {
+            Node::Value(id) if self.is_configuration(id) => None,
             Node::Value(id) => self.span_around(id),
             Node::Sent { received, source, .. } => self.call_span(self.sender(self.source(received, source)?)?),
         }
+    }
+
+    /// Whether an actor began with a value, which no expression of its text received.
+    fn is_configuration(&self, id: OriginId) -> bool {
+        let Some(received) = self.received(id) else {
+            return false;
+        };
+        let mut sources = self.sources(received, id);
+        sources.any(|(_, source)| source.value.as_ref().is_some_and(String::is_empty))
     }
 
     /// The place of a call of the host in a text of the program's own.
@@ -556,35 +561,15 @@ fn of_variable(frames: &TracedFrames, variable: &Variable) -> Result<Roots, Vec<
     Err(names)
 }
 
+/// Whether a text has another, not as a part of a longer word.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_apart = |next: Option<char>| next.is_none_or(|next| !next.is_alphanumeric());
+    !word.is_empty()
+        && text
+            .match_indices(word)
+            .any(|(at, _)| is_apart(text[..at].chars().next_back()) && is_apart(text[at + word.len()..].chars().next()))
+}
+
 fn contains(outer: Span, inner: Span) -> bool {
     outer.source == inner.source && outer.start <= inner.start && inner.end <= outer.end
-}
-
-/// Counts the steps that lead to each step.
-fn weighed(mut found: Vec<Found>) -> Vec<Found> {
-    for index in (0..found.len()).rev() {
-        let weight = found[index].weight;
-        if let Some(parent) = found[index].parent {
-            found[parent].weight += weight;
-        }
-    }
-    found
-}
-
-/// The order in which steps are shown: each before those that led to it, shorter chains first.
-fn ordered(found: &[Found]) -> Vec<usize> {
-    let mut children: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
-    for (index, step) in found.iter().enumerate() {
-        children.entry(step.parent).or_default().push(index);
-    }
-    for siblings in children.values_mut() {
-        siblings.sort_by_key(|index| std::cmp::Reverse(found[*index].weight));
-    }
-    let mut left = children.remove(&None).unwrap_or_default();
-    let mut order = Vec::new();
-    while let Some(index) = left.pop() {
-        order.push(index);
-        left.extend(children.remove(&Some(index)).unwrap_or_default());
-    }
-    order
 }

@@ -66,6 +66,8 @@ pub struct Activation {
     current: Option<Current>,
     /// Whether a predicate is running, which may have no effect.
     is_pure: bool,
+    /// Whether the turn has told people something that they see even if its program then fails.
+    has_told: bool,
     limits: Limits,
     /// The fuel that is left to the running fiber; below zero, what it owes.
     fuel: i64,
@@ -109,6 +111,7 @@ impl Activation {
             later: VecDeque::new(),
             current: None,
             is_pure: false,
+            has_told: false,
             limits,
             fuel: 0,
             debt_max: None,
@@ -157,6 +160,7 @@ impl Activation {
             later,
             current,
             is_pure,
+            has_told,
             limits,
             fuel,
             debt_max,
@@ -178,7 +182,8 @@ impl Activation {
         if later.capacity() > 0 {
             *later = VecDeque::new();
         }
-        (*heard, *event, *taken, *current, *is_pure) = (0, 0, None, None, false);
+        (*heard, *event, *taken, *current) = (0, 0, None, None);
+        (*is_pure, *has_told) = (false, false);
         (*fuel, *debt_max, *handler_fuel) = (0, None, limits.turn_fuel);
         *debt = FuelDebt::default();
         (*attempted_bytes, *search, *trace, *is_memory_counted) = (0, None, None, false);

@@ -1,4 +1,4 @@
-//! Candidates for the word that a person types in a shell: runs, branches and libraries.
+//! Candidates for the word that a person types in a shell: runs, branches, libraries and names.
 //!
 //! The parser knows which argument the word is; its value's name says what may stand there.
 //! INVARIANT: nothing is written, and whatever goes wrong, the shell receives fewer candidates and
@@ -13,8 +13,10 @@ use clap::{Arg, Command};
 
 use crate::command::parser;
 use crate::error::{CommandError, ExitCode};
+use crate::exports::names_elsewhere;
 use crate::journal::Journal;
 use crate::terminal::Terminal;
+use crate::verb::form::TABLE;
 
 /// The first word of the command line by which a shell's script asks.
 pub(crate) const CANDIDATES: &str = "--candidates";
@@ -46,13 +48,32 @@ fn candidates(words: &[String]) -> Vec<String> {
     let typed = typed.trim_start_matches(['"', '\'']).replace('\\', "");
     let mut all = match wanted(command, before, &typed) {
         Some(argument) if is_address(name, argument) => addresses(before, &typed),
-        Some(argument) if value_name(argument) == "LIBRARY" || name == "describe" => libraries(Path::new(".")),
-        Some(_) | None => Vec::new(),
+        Some(argument) if value_name(argument) == "LIBRARY" => libraries(Path::new(".")),
+        Some(argument) => names(name, argument, &typed),
+        None => Vec::new(),
     };
     all.retain(|candidate| candidate.starts_with(&typed));
     all.sort();
     all.dedup();
     all
+}
+
+/// The words that a command itself knows.
+fn names(command: &str, argument: &Arg, typed: &str) -> Vec<String> {
+    match (command, argument.is_positional()) {
+        ("describe", true) => {
+            // All names at once are of no help.
+            let exported = if typed.is_empty() {
+                Vec::new()
+            } else {
+                names_elsewhere(typed)
+            };
+            let exported = exported.into_iter().map(|export| export.name);
+            exported.chain(libraries(Path::new("."))).collect()
+        }
+        ("schema", true) => TABLE.iter().map(|forms| forms.name.to_owned()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Says whether a value is the address of a run or branch that exists.

@@ -40,7 +40,7 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
         .into(),
         Command::Branches => branches::Request { address: here() }.into(),
         Command::Why(pattern) => filled(|request: &mut why::Request| {
-            (request.pattern, request.address) = (pattern.clone(), here());
+            (request.pattern, request.address) = (Some(pattern.clone()), here());
         }),
         Command::When(pattern) => filled(|request: &mut when::Request| {
             (request.pattern, request.address) = (pattern.clone(), here());

@@ -21,7 +21,7 @@ use crate::exchange;
 use crate::origins::{Origin, Origins};
 use crate::query::spelled_packed;
 use crate::render::{SourceTexts, message_of};
-use crate::turn::line::{Piece, Tone, actor, did, heard, payload_words};
+use crate::turn::line::{Piece, Tone, actor, did, heard, payload_words, strand};
 use crate::value_text::abbreviated;
 
 /// The maximum number of turns on each side that are shown in words.
@@ -248,7 +248,11 @@ fn add_steps(text: &mut String, title: &str, name: &str, steps: &[Step]) {
 
 impl Step {
     fn line(&self) -> String {
-        let heard = self.heard.join("; ");
+        let heard = if self.heard.is_empty() {
+            "goes on".to_owned()
+        } else {
+            self.heard.join("; ")
+        };
         let did = if self.did.is_empty() {
             String::new()
         } else {
@@ -285,7 +289,8 @@ fn step(link: &CausalTurn, origins: &mut Origins<'_>) -> Result<Step, CommandErr
 fn steps(links: &[CausalTurn], origins: &mut Origins<'_>) -> Result<Vec<Step>, CommandError> {
     let mut steps = Vec::new();
     for link in links {
-        let step = step(link, origins)?;
+        let mut step = step(link, origins)?;
+        step.name = strand(step.name, origins.strand(&link.turn, link.sequence)?.as_deref());
         if !step.heard.is_empty() || !step.did.is_empty() {
             steps.push(step);
         }
@@ -300,7 +305,7 @@ fn answered(traced: &FirstFailure, at: &Step, origins: &mut Origins<'_>) -> Resu
     for link in std::iter::once(&traced.at).chain(before) {
         for event in &link.turn.events {
             if let Event::Answered { request, .. } = event
-                && let Origin::Tool(..) | Origin::Question = origins.request(*request, link.sequence)?
+                && let Origin::Tool { .. } | Origin::Question = origins.request(*request, link.sequence)?
             {
                 return Ok(Some(link.sequence.number()));
             }

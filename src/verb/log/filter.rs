@@ -134,9 +134,11 @@ impl Filter {
         if wanted.contains('/') && origins.path(turn.actor)? == wanted {
             return Ok(true);
         }
-        let strand = origins.strand(turn, at)?;
-        let is_it = |strand: &String| strand == wanted || line::strand(name, Some(strand)) == *wanted;
-        Ok(strand.as_ref().is_some_and(is_it))
+        let is_fiber = |fiber: &String| fiber == wanted || line::strand(name.clone(), Some(fiber)) == *wanted;
+        if origins.strand(turn, at)?.as_ref().is_some_and(is_fiber) || begins_with_call(turn, &is_fiber) {
+            return Ok(true);
+        }
+        calls_as(wanted, turn, at, origins)
     }
 
     fn concerns_tool(&self, turn: &TurnRecord, at: Sequence, origins: &mut Origins<'_>) -> Result<bool, CommandError> {
@@ -151,7 +153,7 @@ impl Filter {
         }
         for event in &turn.events {
             if let Event::Answered { request, .. } = event
-                && let Origin::Tool(tool, _) = origins.request(*request, at)?
+                && let Origin::Tool { tool, .. } = origins.request(*request, at)?
                 && is_it(&tool)
             {
                 return Ok(true);
@@ -170,6 +172,33 @@ impl Filter {
                 .iter()
                 .any(|value| shown(value).contains(text.as_str())))
     }
+}
+
+/// Whether a fiber with a name begins in a turn, which somebody else began, and calls a tool there.
+fn begins_with_call(turn: &TurnRecord, is_fiber: &dyn Fn(&String) -> bool) -> bool {
+    let mut actions = turn.actions.iter().flat_map(Action::done);
+    actions.any(|action| {
+        let Action::SpawnFiber(spawned) = action else {
+            return false;
+        };
+        spawned.name.as_ref().is_some_and(is_fiber) && turn.calls().any(|call| call.facet == spawned.facet)
+    })
+}
+
+/// Whether a turn calls a tool in a role, such as an agent's, or receives the result of such a
+/// call.
+fn calls_as(role: &str, turn: &TurnRecord, at: Sequence, origins: &mut Origins<'_>) -> Result<bool, CommandError> {
+    if turn.calls().any(|call| shown(&call.role) == role) {
+        return Ok(true);
+    }
+    for event in &turn.events {
+        if let Event::Answered { request, .. } = event
+            && matches!(origins.request(*request, at)?, Origin::Tool { role: found, .. } if found == role)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn has_kind(turn: &TurnRecord, kind: &str) -> bool {

@@ -10,6 +10,7 @@ use duet_runtime::action::{self, Action};
 use duet_runtime::dataspace::pattern::Pattern;
 use duet_runtime::history::changes::Sought;
 use duet_runtime::model::codec::Codec;
+use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::value::Fact;
 use duet_runtime::record::{Body, TurnRecord};
 use duet_runtime::run::Run;
@@ -19,10 +20,12 @@ use duet_runtime::state::actor::Condition;
 use duet_runtime::state::request::Question;
 use preserves::ValueImpl;
 
+use super::assertions::assertions;
 use super::near::{difference, pattern_difference};
 use super::{Reason, Sort};
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::origins::Origins;
 use crate::query::{Query, spelled_packed};
 use crate::records::Records;
 use crate::turn;
@@ -34,11 +37,15 @@ use crate::verb::waits::waits;
 /// The maximum number of reasons of one sort.
 const SHOWN_MAX: usize = 8;
 
+/// The maximum length of a form in words.
+const FORM_CHARACTERS: usize = 80;
+
 /// A search, and what it has found.
 pub(super) struct Search<'a> {
     look: &'a ProjectReader<'a>,
     place: &'a Place,
     query: &'a Query,
+    origins: Origins<'a>,
     pub(super) reasons: Vec<Reason>,
 }
 
@@ -48,8 +55,15 @@ impl<'a> Search<'a> {
             look,
             place,
             query,
+            origins: Origins::of(place.source(look.store)),
             reasons: Vec::new(),
         }
+    }
+
+    /// The name of an actor, which may have ended.
+    fn who(&mut self, id: ActorId) -> Result<String, CommandError> {
+        let role = self.origins.role(id, self.place.at())?;
+        Ok(actor(id, role.as_deref()))
     }
 
     fn add(&mut self, sort: Sort, turn: Option<Sequence>, words: impl Into<String>) {
@@ -69,7 +83,7 @@ impl<'a> Search<'a> {
             }
             Some(last) if !last.came => {
                 let (turn, fact) = (last.sequence, abbreviated(&last.fact.value()));
-                let who = turn::actor(last.actor);
+                let who = self.who(last.actor)?;
                 self.add(Sort::Went, Some(turn), format!("{fact} went in turn {turn} of {who}"));
             }
             Some(_) => {}
@@ -101,22 +115,23 @@ impl<'a> Search<'a> {
             self.look.go_on()?;
             let record = record?;
             if let Body::Turn(turn) = turn::body(&record)? {
-                self.refused_in(&turn, record.header().sequence);
+                self.refused_in(&turn, record.header().sequence)?;
             }
         }
         Ok(())
     }
 
-    fn refused_in(&mut self, turn: &TurnRecord, at: Sequence) {
+    fn refused_in(&mut self, turn: &TurnRecord, at: Sequence) -> Result<(), CommandError> {
         for attempt in &turn.attempts {
             let Some(wanted) = attempt.actions.iter().find_map(|action| self.asserted(action)) else {
                 continue;
             };
             let reason = attempt.verdict.reason().map(ToString::to_string).unwrap_or_default();
-            let who = turn::actor(turn.actor);
+            let who = self.who(turn.actor)?;
             let words = format!("the gate refused {who} in turn {at} to assert {wanted}: {reason}");
             self.add(Sort::Refused, Some(at), words);
         }
+        Ok(())
     }
 
     /// The matching fact that an action asserts or sends, in words.
@@ -142,7 +157,7 @@ impl<'a> Search<'a> {
             };
             let actions = action::of_value(attempts).unwrap_or_default();
             if let Some(wanted) = actions.iter().find_map(|action| self.asserted(action)) {
-                let who = turn::actor(request.actor);
+                let who = actor_in(run.state(), request.actor);
                 self.add(
                     Sort::Held,
                     None,
@@ -163,7 +178,7 @@ impl<'a> Search<'a> {
                 .iter()
                 .find_map(|pattern| difference(pattern, &value));
             if let Some(differs) = differs {
-                let who = turn::actor(held.actor);
+                let who = actor_in(state, held.actor);
                 self.add(
                     Sort::Near,
                     None,
@@ -210,14 +225,13 @@ impl<'a> Search<'a> {
             .all()
             .to_vec();
         for text in &texts {
-            for (line, procedure) in labels.as_slice().iter().flat_map(|label| assertions(&text.text, label)) {
-                let within = procedure
-                    .as_ref()
-                    .map(|name| format!(" in `{name}`"))
-                    .unwrap_or_default();
-                let shown = text.text.lines().nth(line - 1).unwrap_or_default().trim();
-                self.add(Sort::Text, None, format!("{}:{line}{within}: {shown}", text.name));
-                procedures.extend(procedure);
+            for found in assertions(&text.text, &labels) {
+                let within = found.within.as_ref().map(|name| format!(" in `{name}`"));
+                let within = within.unwrap_or_default();
+                let form = turn::short(&found.form, FORM_CHARACTERS);
+                let words = format!("{}:{}{within}: {form}", text.name, found.line);
+                self.add(Sort::Text, None, words);
+                procedures.extend(found.within);
             }
         }
         self.failed(run, &procedures);
@@ -230,7 +244,7 @@ impl<'a> Search<'a> {
             let role = untaken.role.clone().unwrap_or_else(|| "main".to_owned());
             let (turn, kind) = (untaken.turn, &untaken.kind);
             let of_it = if procedures.contains(&role) {
-                ", which asserts it"
+                ", which asserts it,"
             } else {
                 ""
             };
@@ -284,52 +298,5 @@ fn label(pattern: &Pattern) -> Option<String> {
         } => Some(label.value().as_symbol()?.into_owned()),
         Pattern::Literal(fact) => Some(fact.value().as_symbol()?.into_owned()),
         Pattern::Discard | Pattern::Group { .. } => None,
-    }
-}
-
-/// The lines, counted from 1, in which a text asserts or sends a record of a label, each with the
-/// name of the definition around it.
-fn assertions(text: &str, label: &str) -> Vec<(usize, Option<String>)> {
-    const DOERS: [&str; 4] = ["assert!", "assert-", "message!", "update!"];
-    let mut around = None;
-    let mut found = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        if line.starts_with("(define") {
-            around = defined(line);
-        } else if line.starts_with('(') {
-            around = None;
-        }
-        let is_word = |at: usize| {
-            let is_name = |next: char| next.is_alphanumeric() || "!?*-_/<>=+".contains(next);
-            let before = line[..at].chars().next_back();
-            let after = line[at + label.len()..].chars().next();
-            !before.is_some_and(is_name) && !after.is_some_and(is_name)
-        };
-        let is_named = line.match_indices(label).any(|(at, _)| is_word(at));
-        if is_named && DOERS.iter().any(|doer| line.contains(doer)) {
-            found.push((number, around.clone()));
-        }
-    }
-    found
-}
-
-/// The name that a line of a definition at the top of a text defines.
-fn defined(line: &str) -> Option<String> {
-    let rest = line.split_once(char::is_whitespace)?.1;
-    let name = rest.trim_start_matches('(');
-    let end = name.find([' ', ')', '(']).unwrap_or(name.len());
-    (end > 0).then(|| name[..end].to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_assert_a_label_are_found_with_their_definitions() {
-        let text =
-            "(define (work n)\n  (assert! (record 'done n))\n  (assert! (record 'done-for n)))\n(message! '(done 1))";
-        let found = assertions(text, "done");
-        assert_eq!(found, [(2, Some("work".to_owned())), (4, None)]);
     }
 }

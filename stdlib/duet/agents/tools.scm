@@ -29,10 +29,15 @@
         (lambda () (%text-of-result (procedure arguments)))))))
 
 ;;; Calls a procedure of the program. An error in it goes to the model, which cannot mend it, and to
-;;; whoever follows the run.
+;;; whoever follows the run. The report is made where the error is raised, and so has that place;
+;;; the procedure is left once.
 (define (%reporting what thunk)
-  (guard (failure (#t (%report-failure what failure) (raise failure)))
-    (thunk)))
+  (guard (failure (#t (raise failure)))
+    (with-exception-handler
+      (lambda (failure)
+        (%report-failure what failure #t)
+        (raise-continuable failure))
+      thunk)))
 
 ;;; Returns the result of a tool as a text; a procedure that ends in `display` or `for-each` has none.
 (define (%text-of-result result)

@@ -35,7 +35,9 @@
   (if (memq kind '(fail xpass))
       (let ((failure (%make-condition 'test-failed "the test failed" (%properties runner kind))))
         (tell-here (lambda () (%report-failure (%full-name runner) failure #t))))
-      (message! (record 'test/result kind (%full-name runner)))))
+      (begin
+        (message! (record 'test/result kind (%full-name runner)))
+        (%keep-told!))))
 
 ;;; The properties of the latest test that explain its result: names, each before its value.
 (define (%properties runner kind)

@@ -108,6 +108,7 @@ pub(super) const PRIMITIVES: &[(&str, &str, Outcome)] = &[
         "(%report-failure \"x\" 1)",
         Harmless("a failure that nobody takes is shown, too"),
     ),
+    ("%keep-told!", "(%keep-told!)", Harmless("it only divides turns")),
     ("%text->value", "(%text->value \"<a 1>\")", Harmless(PLAIN)),
     ("%fiber-waits?", "#f", Harmless(INSIDE)),
     ("%sleep", "#f", Harmless(INSIDE)),

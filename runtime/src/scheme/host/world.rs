@@ -81,6 +81,13 @@ host_procedures! {
         DONE
     };
 
+    /// Keeps what the program has told people in this turn, even if it fails next: a main program
+    /// then commits it first.
+    "%keep-told!" "" [0, 0] => |call| {
+        call.turn.keep_told();
+        DONE
+    };
+
     /// Shows how far a piece of work has come. Needs `console`.
     "progress!" "label done total" [3, 3] => |call| {
         let label = call.text(0, "a string or symbol")?;

@@ -117,7 +117,9 @@ impl Activation {
             request,
             failed,
             is_taken: true,
-        })
+        })?;
+        self.keep_told();
+        Ok(())
     }
 
     pub(super) fn exit(&mut self, runner: &mut dyn Runner, code: u64) -> Result<(), Failure> {

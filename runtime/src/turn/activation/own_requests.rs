@@ -29,10 +29,22 @@ impl Activation {
         let request = self.draft.state.counters.request();
         let told = self.draft.is_session().then(|| text.clone());
         self.perform(Log { request, text })?;
+        self.keep_told();
         if let Some(told) = told {
             self.tell_of_log(request, &told);
         }
         Ok(())
+    }
+
+    /// Keeps what the turn has told people so far: a main program that then fails commits it first,
+    /// and fails in a turn of its own.
+    pub fn keep_told(&mut self) {
+        self.has_told = true;
+    }
+
+    /// Returns whether the turn has told people something that its program's failure must not undo.
+    pub fn has_told(&self) -> bool {
+        self.has_told
     }
 
     /// Tells the acting actor, if it is a session, what became of its request.
