@@ -189,8 +189,8 @@ const WORDS_INITIAL: usize = 512;
 /// The collector stores half an index in 32 bits.
 const WORDS_MAX: usize = 1 << 32;
 
-/// Words beyond the limit that a turn may use each time that its memory runs out, and the maximum of
-/// all of these together; both besides the words of its stack.
+/// Words beyond the limit that a turn may use each time that its memory runs out, and the maximum
+/// of all of these together; both besides the words of its stack.
 const WORDS_LENT_AT_ONCE: usize = 8 * 1024;
 const WORDS_LENT_MAX: usize = 32 * WORDS_LENT_AT_ONCE;
 

@@ -2,9 +2,9 @@
 //!
 //! INVARIANT: a map with an empty undo log equals the map at the start of the turn; the first note
 //! about a key holds the value from then.
-//! A turn that changes very many keys copies the map, which shares its nodes, and an abort goes back
-//! to the copy: to undo a million insertions one by one takes a second, in which nobody can stop
-//! the process. (A copy in each turn would make most turns slower.)
+//! A turn that changes very many keys copies the map, which shares its nodes, and an abort goes
+//! back to the copy: to undo a million insertions one by one takes a second, in which nobody can
+//! stop the process. (A copy in each turn would make most turns slower.)
 //! It does not know what a turn is; `../../state.rs` does.
 //! Read next: `table.rs`, then `tree.rs`.
 
