@@ -3,7 +3,7 @@
 //! INVARIANT: of the timers that have run out, that with the earliest deadline comes first, however
 //! late somebody looks. Whatever the clock does, a timer never waits longer than its own length;
 //! one that starts after the clock was set back never comes before it.
-//! It wakes nobody: whoever waits for an input waits no longer than [`Timers::wait`] says.
+//! It wakes nobody: whoever waits for an input waits no longer than `Timers::wait` says.
 //! Read next: `world.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,7 @@
 //! A run that is awake counts the length of a timer by a clock that nobody sets. These counts go on
 //! while it sleeps, so a clock that is set back makes it late in no other way.
 //! INVARIANT: a run is woken by a count only while the journal says that it needs the moment for
-//! which it sleeps.
+//! which it sleeps. A worker counts for a bounded number of runs, so sleeping runs cost it nothing.
 //! It reads no journal. Read next: `../work.rs`.
 
 use std::collections::BTreeMap;
@@ -15,6 +15,10 @@ use duet_journal::{BranchName, Need, Ready, RunId};
 /// How much later than its count a run is woken: the journal names it before, unless the clock was
 /// set back.
 const GRACE: Duration = Duration::from_millis(200);
+
+/// The maximum number of runs that are counted, those with the earliest ends; the others go by the
+/// clock alone.
+const COUNTED_RUNS_MAX: usize = 1024;
 
 /// The sleeping runs.
 #[derive(Default)]
@@ -40,6 +44,17 @@ impl SleepingRuns {
                 counted,
             };
             self.0.insert(ready.run.clone(), asleep);
+            self.keep_earliest();
+        }
+    }
+
+    /// Forgets the run that is to be woken last, if there are too many.
+    fn keep_earliest(&mut self) {
+        if self.0.len() > COUNTED_RUNS_MAX
+            && let Some((last, _)) = self.0.iter().max_by_key(|(_, asleep)| asleep.due)
+        {
+            let last = last.clone();
+            self.0.remove(&last);
         }
     }
 
@@ -78,4 +93,32 @@ fn moment() -> Instant {
     #[expect(clippy::disallowed_methods, reason = "when a worker looks at a run enters no record")]
     let now = Instant::now();
     now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asleep(after: u64) -> Asleep {
+        Asleep {
+            branch: BranchName::new("main").expect("a name"),
+            need: Need::Moment(after),
+            due: moment() + Duration::from_secs(after),
+            counted: CountedTimers::default(),
+        }
+    }
+
+    #[test]
+    fn the_runs_that_are_woken_first_are_counted() {
+        let mut sleeping = SleepingRuns::default();
+        let name = |number: usize| RunId::new(format!("r{number}")).expect("a name");
+        for number in 0..2 * COUNTED_RUNS_MAX {
+            // The later half ends earlier.
+            let after = 10_000 - number as u64;
+            sleeping.0.insert(name(number), asleep(after));
+            sleeping.keep_earliest();
+        }
+        assert_eq!(sleeping.0.len(), COUNTED_RUNS_MAX);
+        assert!((COUNTED_RUNS_MAX..2 * COUNTED_RUNS_MAX).all(|number| sleeping.0.contains_key(&name(number))));
+    }
 }
