@@ -142,8 +142,8 @@ pub(crate) async fn message(body: Incoming, bytes_max: usize, client: &Client) -
     }
 }
 
-/// Reads a body to its end, and counts what is kept of it while its client is pending; `None` if it
-/// is longer than `bytes_max`, or breaks off.
+/// Reads a whole body of at most `bytes_max` bytes, and counts its bytes while the client is
+/// pending; `None` if the body is longer, or breaks off.
 pub(crate) async fn whole(mut body: Incoming, bytes_max: usize, client: &PendingClient) -> Option<Bytes> {
     // Frames are copied, because small ones would keep the large buffers of which they are parts;
     // into parts, because one buffer that grows takes twice the space of what is in it.

@@ -323,8 +323,7 @@ impl Heap {
     /// handlers need some, first of all to capture the `words_stacked` words of the stack. The loan
     /// does not depend on garbage, so a turn has the same outcome whenever the heap was collected.
     pub(crate) fn lend_words(&mut self, words_stacked: usize) {
-        let most = WORDS_LENT_MAX + words_stacked;
-        self.words_lent = (self.words_lent + WORDS_LENT_AT_ONCE + words_stacked).min(most);
+        self.words_lent = (self.words_lent + WORDS_LENT_AT_ONCE).min(WORDS_LENT_MAX) + words_stacked;
         self.limit = self.limit_now();
     }
 

@@ -94,7 +94,8 @@ impl OwnedRun {
             Ok(DriveOutcome::Asking { .. } | DriveOutcome::Waiting { .. } | DriveOutcome::Stuck { .. }) => {
                 Ok(match self.run.need() {
                     Need::Nothing => Rested::Stopped,
-                    need @ (Need::Moment(_) | Need::Input) => Rested::Needing(need, self.world.counted_timers()),
+                    Need::Input => Rested::Needing(Need::Input, CountedTimers::default()),
+                    need @ Need::Moment(_) => Rested::Needing(need, self.world.counted_timers()),
                 })
             }
             Err(error) => Err(error),

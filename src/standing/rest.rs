@@ -5,6 +5,8 @@
 //! journal says of its owner and of what it needs.
 //! It restores no run. Read next: `deadline.rs`.
 
+use std::borrow::Cow;
+
 use duet_journal::{Claim, Need};
 use duet_runtime::model::counted::counted;
 use duet_runtime::run::{DriveOutcome, Run};
@@ -65,23 +67,26 @@ struct Row {
     kept: Option<&'static str>,
     status: Status,
     /// The state in words.
-    words: String,
+    words: Cow<'static, str>,
 }
 
 impl Rest {
     fn row(self) -> Row {
-        let row = |kept, status, words: &str| Row {
+        let row = |kept, status, words| Row {
             kept,
             status,
-            words: words.to_owned(),
+            words: Cow::Borrowed(words),
         };
         match self {
             Self::Ended(0) => row(Some("ended"), Status::Finished, "finished"),
-            Self::Ended(code) => row(Some("ended"), Status::Failed, &format!("failed with code {code}")),
-            Self::Asking(questions) => {
-                let words = format!("waiting for a person, {}", counted(questions, "question"));
-                row(Some("asking"), Status::Waiting, &words)
-            }
+            Self::Ended(code) => Row {
+                words: format!("failed with code {code}").into(),
+                ..row(Some("ended"), Status::Failed, "")
+            },
+            Self::Asking(questions) => Row {
+                words: format!("waiting for a person, {}", counted(questions, "question")).into(),
+                ..row(Some("asking"), Status::Waiting, "")
+            },
             Self::Waiting => row(Some("waiting"), Status::Waiting, "waiting for a signal"),
             Self::Listening => row(Some("listening"), Status::Waiting, "waiting for a webhook"),
             Self::Sleeping => row(Some("sleeping"), Status::Sleeping, "sleeping"),
@@ -132,11 +137,10 @@ impl Rest {
 
     /// In words.
     pub(crate) fn shown(self) -> String {
-        self.row().words
+        self.row().words.into_owned()
     }
 
-    /// How a restored run stands that nobody executes; what the journal says of workers is not
-    /// known here.
+    /// The state of a restored run that no process executes, as far as the run alone shows it.
     pub(crate) fn of(run: &Run) -> Self {
         let state = run.state();
         let has_clients = state.actors.values().any(|actor| actor.is_peer());

@@ -109,7 +109,8 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// The address at which what is no fact is looked for; servers name it as such.
+    /// The address for a line of output, a call or a variable. The command line has it in the place
+    /// of the pattern; servers name it.
     fn start(&self) -> Option<&str> {
         self.address.as_deref().or(self.pattern.as_deref())
     }

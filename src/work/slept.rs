@@ -3,7 +3,7 @@
 //! A run that is awake counts the length of a timer by a clock that nobody sets. These counts go on
 //! while it sleeps, so a clock that is set back makes it late in no other way.
 //! INVARIANT: a run is woken by a count only while the journal says that it needs the moment for
-//! which it sleeps. A worker counts for a bounded number of runs, so sleeping runs cost it nothing.
+//! which it sleeps. A worker counts for a bounded number of runs, whatever number sleeps.
 //! It reads no journal. Read next: `../work.rs`.
 
 use std::collections::BTreeMap;

@@ -56,18 +56,15 @@ impl Unflushed {
     /// Adds the next record of the chain, and returns its hash.
     pub(super) fn push(&mut self, record: Record, body_bytes: usize) -> RecordHash {
         debug_assert!(
-            self.newest()
-                .is_none_or(|newest| Some(newest) == record.header().parent),
+            self.records
+                .last()
+                .is_none_or(|newest| Some(newest.hash()) == record.header().parent),
             "records that wait for the store are one chain"
         );
         let hash = record.hash();
         self.body_bytes += body_bytes;
         self.records.push(record);
         hash
-    }
-
-    fn newest(&self) -> Option<RecordHash> {
-        self.records.last().map(|record| record.hash())
     }
 
     /// Adds blobs, which become durable with the next records.
