@@ -5,6 +5,7 @@
 //! allocator itself ends the process. A run's own limit stops its programs long before; this is for
 //! what no limit of a run can stop: a machine that has less than it says, and work of Duet itself
 //! that grows without end.
+//! Small blocks are mimalloc's, [large](large) ones mappings of their own.
 //! INVARIANT: the process ends here with [`EXIT_CODE`] and one message, never by a signal.
 //! The journal is sound then, because it is at every moment: a commit is whole or absent, and no
 //! effect of a turn that is not durable has left.
@@ -14,8 +15,10 @@
 //! does. Read next: `src/owned_run/measure.rs`.
 #![expect(
     unsafe_code,
-    reason = "`GlobalAlloc` is an unsafe trait; all work is passed on to mimalloc"
+    reason = "`GlobalAlloc` is an unsafe trait; the work is passed on to mimalloc and to the system"
 )]
+
+mod large;
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
@@ -63,29 +66,57 @@ pub fn end_beyond(bytes_further: u64) {
     HELD_MAX.store(max, Ordering::Relaxed);
 }
 
-// SAFETY: each method passes its arguments on to mimalloc, which keeps the contract of the trait,
-// and returns what mimalloc returns; the counting neither allocates nor unwinds.
+// SAFETY: each method passes its arguments on to mimalloc, or to `large` by the layout alone; both
+// keep the contract of the trait; the counting neither allocates nor unwinds.
 // No method is `#[inline]`: those would be compiled with the command, as little optimised as it.
 unsafe impl GlobalAlloc for CountedMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if large::is_large(layout) {
+            return given(large::allocate(layout.size()), layout.size());
+        }
         // SAFETY: the caller keeps the contract.
         given(unsafe { MiMalloc.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if large::is_large(layout) {
+            return given(large::allocate_zeroed(layout.size()), layout.size());
+        }
         // SAFETY: the caller keeps the contract.
         given(unsafe { MiMalloc.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-signed(layout.size()));
+        if large::is_large(layout) {
+            // SAFETY: the block was made as a large one, because of its layout.
+            return unsafe { large::free(pointer, layout.size()) };
+        }
         // SAFETY: the caller keeps the contract.
         unsafe { MiMalloc.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller keeps the contract.
-        let moved = given(unsafe { MiMalloc.realloc(pointer, layout, new_size) }, new_size);
+        // SAFETY: the caller says that the size is allowed with this alignment.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        let moved = match (large::is_large(layout), large::is_large(new_layout)) {
+            // SAFETY: the caller keeps the contract.
+            (false, false) => unsafe { MiMalloc.realloc(pointer, layout, new_size) },
+            // SAFETY: the block was made as a large one, because of its layout.
+            (true, true) => unsafe { large::reallocate(pointer, layout.size(), new_size) },
+            (true, false) | (false, true) => {
+                // SAFETY: the caller keeps the contract; both blocks have the copied bytes.
+                return unsafe {
+                    let moved = self.alloc(new_layout);
+                    if !moved.is_null() {
+                        moved.copy_from_nonoverlapping(pointer, layout.size().min(new_size));
+                        self.dealloc(pointer, layout);
+                    }
+                    moved
+                };
+            }
+        };
+        let moved = given(moved, new_size);
         count(-signed(layout.size()));
         moved
     }
