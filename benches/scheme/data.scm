@@ -26,7 +26,7 @@
 
 (define (main)
   (let ((text (text-of 400)))
-    (let repeat ((rounds 12) (answer #t))
+    (let repeat ((rounds 60) (answer #t))
       (cond ((> rounds 0)
              (let ((data (all-data text)))
                (repeat (- rounds 1)

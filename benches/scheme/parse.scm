@@ -68,10 +68,10 @@
 
 (define (main)
   (let ((names '((alpha . 12) (beta . 345) (gamma1 . 678) (delta . 9))))
-    (let repeat ((rounds 3000) (answer 0))
+    (let repeat ((rounds 15000) (answer 0))
       (cond ((> rounds 0)
              (repeat (- rounds 1) (+ answer (value (formula (open-input-string text)) names))))
-            ((= answer (* 3000 -22)) (display "parse ok"))
+            ((= answer (* 15000 -22)) (display "parse ok"))
             (else (error "parse is wrong" answer)))))
   (newline))
 

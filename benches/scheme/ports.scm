@@ -31,7 +31,7 @@
 
 (define (main)
   (let ((text (copied "aaabccccccccccccdee  ffffggghhhhhi\n" 500)))
-    (let repeat ((rounds 24) (answer 0))
+    (let repeat ((rounds 120) (answer 0))
       (cond ((> rounds 0)
              (let ((short (packed text)))
                (repeat (- rounds 1)

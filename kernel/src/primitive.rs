@@ -221,6 +221,7 @@ pub(crate) mod syntax;
 pub(crate) use argument::wrong_type;
 pub(crate) use control::CONTROL_TABLE;
 pub use cost::Cost;
+pub(crate) use port::buffer::flag as port_flag;
 pub use port::{has_console_output, take_console_output};
 
 /// The position of `values` in [`all`]: the first after the control blocks.

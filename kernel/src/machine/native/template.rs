@@ -11,6 +11,7 @@ mod call;
 mod jump;
 mod number;
 mod object;
+mod port;
 mod primitive;
 mod value;
 

@@ -11,27 +11,27 @@ use crate::heap::{Heap, HeapFull, Kind};
 use crate::value::Value;
 
 /// Bits of a port's flags.
-pub(in crate::primitive) mod flag {
+pub(crate) mod flag {
     /// It can be read from.
-    pub(in crate::primitive) const INPUT: i64 = 1;
+    pub(crate) const INPUT: i64 = 1;
     /// It can be written to.
-    pub(in crate::primitive) const OUTPUT: i64 = 1 << 1;
+    pub(crate) const OUTPUT: i64 = 1 << 1;
     /// Its elements are characters; otherwise bytes.
-    pub(in crate::primitive) const TEXTUAL: i64 = 1 << 2;
+    pub(crate) const TEXTUAL: i64 = 1 << 2;
     /// It has not been closed.
-    pub(in crate::primitive) const OPEN: i64 = 1 << 3;
+    pub(crate) const OPEN: i64 = 1 << 3;
     /// Somebody fills or empties it: the host, or a procedure of the program.
-    pub(in crate::primitive) const CONSOLE: i64 = 1 << 4;
+    pub(crate) const CONSOLE: i64 = 1 << 4;
     /// The input ends after the buffered bytes.
-    pub(in crate::primitive) const AT_END: i64 = 1 << 5;
+    pub(crate) const AT_END: i64 = 1 << 5;
     /// The output should be taken at each newline.
-    pub(in crate::primitive) const LINE_BUFFERED: i64 = 1 << 6;
+    pub(crate) const LINE_BUFFERED: i64 = 1 << 6;
     /// A newline is among the buffered bytes of a console output port.
-    pub(in crate::primitive) const NEWLINE_PENDING: i64 = 1 << 7;
+    pub(crate) const NEWLINE_PENDING: i64 = 1 << 7;
     /// Reading folds case, as the last `#!fold-case` in the input says.
-    pub(in crate::primitive) const FOLDS_CASE: i64 = 1 << 8;
+    pub(crate) const FOLDS_CASE: i64 = 1 << 8;
     /// The output should be taken after each write.
-    pub(in crate::primitive) const UNBUFFERED: i64 = 1 << 9;
+    pub(crate) const UNBUFFERED: i64 = 1 << 9;
 }
 
 /// The initial capacity of a buffer, in bytes.

@@ -41,9 +41,9 @@ type InLine<'a, P> = (&'static str, Range<usize>, Inline<'a, P>);
 
 /// The call of a primitive.
 #[derive(Clone, Copy)]
-struct Call {
+pub(super) struct Call {
     /// The first register of the frame with an argument, which receives the result.
-    first: usize,
+    pub(super) first: usize,
     count: usize,
     number: u32,
 }
@@ -75,7 +75,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
     }
 
     /// The primitives that have inline code for some numbers of arguments.
-    const IN_LINE: [InLine<'a, P>; 14] = [
+    const IN_LINE: [InLine<'a, P>; 17] = [
         ("vector", 1..FIELDS_MAX, Self::make_vector),
         ("make-vector", 1..3, Self::make_filled_vector),
         ("%make-record", 1..FIELDS_MAX, Self::make_record),
@@ -90,6 +90,9 @@ impl<'a, P: Processor> Assembler<'a, P> {
         ("-", 1..2, Self::negate),
         ("sqrt", 1..2, Self::square_root),
         ("inexact", 1..2, Self::inexact),
+        ("%port-read-char", 1..2, Self::read_character),
+        ("%port-peek-char", 1..2, Self::peek_character),
+        ("%write-char", 2..3, Self::write_character),
     ];
 
     /// Calls Rust.
