@@ -89,6 +89,8 @@ pub enum ControlBlock {
     Uncaught,
     /// `%abort-with-continuation`.
     AbortWithContinuation,
+    /// `%call-traced`.
+    CallTraced,
 }
 
 /// The environment of a primitive.

@@ -72,7 +72,8 @@ fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = Caller<'_>> {
         // A library's internal procedures mean nothing to its users, nor do the unnamed procedures
         // that they call.
         let caller = frames.get(place + 1).filter(|_| frames[place].procedure == UNNAMED);
-        !is_internal(&frames[place]) && !caller.is_some_and(is_internal)
+        let is_between = frames[place].procedure == SHOWER && place > 0 && is_of_library(&frames[place - 1]);
+        !is_of_library(&frames[place]) && !is_between && !caller.is_some_and(is_internal)
     };
     let own = (0..frames.len()).filter(move |place| is_own(*place));
     // A library's procedure and the internal one that it calls last count as one procedure.
@@ -85,6 +86,11 @@ fn worth_showing(frames: &[Frame]) -> impl Iterator<Item = Caller<'_>> {
 
 fn is_internal(frame: &Frame) -> bool {
     frame.procedure.starts_with('%')
+}
+
+/// Whether a frame is of a procedure of a library without a public name.
+fn is_of_library(frame: &Frame) -> bool {
+    is_internal(frame) || (frame.procedure == UNNAMED && frame.at == FramePlace::Unknown)
 }
 
 impl Caller<'_> {
@@ -205,7 +211,12 @@ mod tests {
         check(&unknown(&["f", SHOWER]), "in `f`");
         check(
             &unknown(&["?", "%with-frame", "?", "%with-frame", "open", "?", "main"]),
-            "in `open`\ncalled by an unnamed procedure\ncalled by `main`",
+            "in `open`\ncalled by `main`",
+        );
+        // A procedure of several values that a library calls between two of its own.
+        check(
+            &unknown(&["job", "?", SHOWER, "?", "par-map", "main"]),
+            "in `job`\ncalled by `par-map`\ncalled by `main`",
         );
     }
 }

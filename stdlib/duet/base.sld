@@ -38,7 +38,7 @@
     (scheme base) (scheme case-lambda) (scheme char) (scheme complex) (scheme cxr) (scheme file)
     (scheme inexact) (scheme lazy) (scheme read) (scheme write)
     (duet internal lists) (duet syntax)
-    (except (duet internal control) %rewind %signal %exit-extents %run-joined %base)
+    (except (duet internal control) %rewind %signal %exit-extents %run-joined %raise-joined %base)
     (only (duet internal ports) with-output-to-string with-input-from-string))
   (begin
     ;;;> Raises a condition of kind `assertion-failed` unless the expression is true.

@@ -113,6 +113,7 @@ mod syndicate;
 mod testing;
 mod tidy;
 mod tools;
+mod traces;
 mod travel;
 mod trust;
 mod ui;

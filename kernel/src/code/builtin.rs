@@ -146,6 +146,7 @@ const CONTROL_CODE: [(u16, Opcode); CONTROL_TABLE.len()] = [
     (6, Opcode::CallWithResults),
     (3, Opcode::Uncaught),
     (5, Opcode::AbortWithContinuation),
+    (4, Opcode::CallTraced),
 ];
 
 /// Calls the producer in a window at 3, then the consumer with what it returned.

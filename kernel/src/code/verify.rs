@@ -209,6 +209,7 @@ pub(super) fn ends_block(opcode: Opcode) -> bool {
             | Opcode::CallWithComposable
             | Opcode::ResumeComposable
             | Opcode::AbortWithContinuation
+            | Opcode::CallTraced
             | Opcode::CallWithResults
             | Opcode::Uncaught
     )

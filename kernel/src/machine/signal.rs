@@ -28,6 +28,10 @@ const BEFORE_DEFINITION: &str = "is used before it is defined";
 const SIGNAL_ARITY: u8 = 1;
 /// The maximum of frames in a condition's backtrace.
 const BACKTRACE_MAX: usize = 32;
+/// The maximum of words in a trace that goes on in the fibers that waited.
+const JOINED_MAX: usize = 3 * BACKTRACE_MAX;
+/// Stands in a trace before the frames of the fiber that waited for the one before.
+const BETWEEN_FIBERS: Value = Value::FALSE;
 /// Words of stack that raising a condition needs.
 const SIGNAL_WORDS: usize = 256;
 
@@ -70,18 +74,11 @@ pub struct BacktraceEntry {
 }
 
 /// The frames that were active when `condition` was raised, innermost first, with the outermost of
-/// those that tail calls gave up, where it is known. Empty unless the machine made the condition.
+/// those that tail calls gave up, where it is known. Empty if nothing has raised the condition.
 pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<BacktraceEntry> {
-    if !heap.is_kind(condition, Kind::Condition) {
+    let Some(points) = trace_of(heap, condition) else {
         return Vec::new();
-    }
-    let points = heap.field(condition, condition::BACKTRACE);
-    if !heap.is_kind(points, Kind::Frames) {
-        return Vec::new();
-    }
-    let points: Vec<Value> = (0..heap.object_length(points))
-        .map(|index| heap.field(points, index))
-        .collect();
+    };
     // A procedure that does not take the arguments has not begun, and has not left itself.
     let kind = heap.field(condition, condition::KIND);
     let has_begun = !heap.is_symbol(kind) || heap.symbol_name(kind) != "wrong-arity";
@@ -91,20 +88,22 @@ pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<Backtra
 /// The entries of return points, innermost first. `has_begun` says whether the procedure called
 /// from the first of them has begun.
 fn frames(heap: &Heap, code: &CodeSpace, points: &[Value], has_begun: bool) -> Vec<BacktraceEntry> {
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     // The position where the inner procedure begins. A condition in the place of a frame has none.
     let mut inner = has_begun.then_some(u32::MAX);
     for point in points {
         let position = call_position(code, *point).filter(|_| point.is_immediate(Immediate::Return));
         let Some((position, block)) = position.and_then(|position| Some((position, code.block_at(position)?))) else {
+            // Nothing is known about the calls of the fiber that waited, but what it called.
+            inner = Some(u32::MAX);
             continue;
         };
         let inner_frame = inner.filter(|_| position + 1 == point.payload());
-        told.extend(inner_frame.and_then(|inner| gone(heap, code, position, inner)));
-        told.extend(entries(code, position, block.name.clone()));
+        found.extend(inner_frame.and_then(|inner| gone(heap, code, position, inner)));
+        found.extend(entries(code, position, block.name.clone()));
         inner = Some(block.start);
     }
-    told
+    found
 }
 
 /// The procedure that the instruction at `position` has called, if another one, from `inner` on,
@@ -195,11 +194,8 @@ impl Machine {
     /// # Errors
     /// [`HeapFull`]; the condition is as it was.
     pub fn trace(&self, heap: &mut Heap, condition: Value) -> Result<(), HeapFull> {
-        let is_untold = heap.is_kind(condition, Kind::Condition)
-            && !heap.is_kind(heap.field(condition, condition::BACKTRACE), Kind::Frames);
-        if is_untold {
-            let points = heap.make(Kind::Frames, &self.raised_at)?;
-            heap.set_field(condition, condition::BACKTRACE, points);
+        if heap.is_kind(condition, Kind::Condition) && trace_of(heap, condition).is_none() {
+            set_trace(heap, condition, &self.raised_at)?;
         }
         Ok(())
     }
@@ -213,6 +209,24 @@ impl Machine {
         }
         chain_points(heap, self.remaining, BACKTRACE_MAX, points);
     }
+}
+
+/// The return points in a condition's trace, innermost first, if it has one.
+fn trace_of(heap: &Heap, object: Value) -> Option<Vec<Value>> {
+    let points = heap
+        .is_kind(object, Kind::Condition)
+        .then(|| heap.field(object, condition::BACKTRACE))?;
+    heap.is_kind(points, Kind::Frames).then(|| {
+        (0..heap.object_length(points))
+            .map(|index| heap.field(points, index))
+            .collect()
+    })
+}
+
+fn set_trace(heap: &mut Heap, condition: Value, points: &[Value]) -> Result<(), HeapFull> {
+    let points = heap.make(Kind::Frames, points)?;
+    heap.set_field(condition, condition::BACKTRACE, points);
+    Ok(())
 }
 
 /// The position of the instruction that a frame with this return point is executing.
@@ -252,6 +266,29 @@ impl SlowPath<'_> {
             };
             frame = grown;
         }
+        self.enter(frame, 1)
+    }
+
+    /// Calls register 1 with register 2, in place of the frame at the base. A condition without a
+    /// trace receives the frames below; the trace of another fiber goes on with them if register 3
+    /// says so.
+    pub(super) fn call_traced(&mut self, mut frame: Frame) -> (Frame, Flow) {
+        let (procedure, object) = (frame.get(1), frame.get(2));
+        let joins = self.machine.argument_count > 2 && frame.get(3).is_true();
+        let known = trace_of(self.heap, object);
+        if self.heap.is_kind(object, Kind::Condition) && (known.is_none() || joins) {
+            let mut points = Vec::new();
+            self.machine.points_below(self.heap, frame.base_index(), &mut points);
+            if let Some(known) = known.filter(|known| !known.is_empty()) {
+                points.splice(..0, known.into_iter().chain([BETWEEN_FIBERS]));
+                points.truncate(JOINED_MAX);
+            }
+            // Without room, the condition keeps the trace that it has.
+            let _ = self.heap.leniently(|heap| set_trace(heap, object, &points));
+            frame.reload_heap(self.heap);
+        }
+        frame.set(0, procedure);
+        frame.set(1, object);
         self.enter(frame, 1)
     }
 

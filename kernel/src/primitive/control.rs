@@ -113,6 +113,14 @@ pub(crate) const CONTROL_TABLE: &[Primitive] = &[
          `arguments`. If there is no such prompt, or if the winders or the dynamic environment have\n\
          changed since it began, calls `otherwise` with tag and list instead.",
     ),
+    control(
+        "%call-traced",
+        "procedure object [joins?]",
+        (2, Some(3)),
+        ControlBlock::CallTraced,
+        "Calls `procedure` with `object`. A condition without a trace receives the frames that are\n\
+         active. If `joins?` is true, the trace of another fiber goes on with them.",
+    ),
 ];
 
 primitives! {

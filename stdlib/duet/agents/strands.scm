@@ -76,7 +76,7 @@
   (case state
     ((done) (lambda () content))
     ((left) content)
-    (else (lambda () (raise content)))))
+    (else (lambda () (%raise-joined content)))))
 
 (define (%check-thunks procedure thunks)
   (for-each

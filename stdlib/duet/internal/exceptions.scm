@@ -15,13 +15,17 @@
   (%with-frame (cons '%handler handler) thunk))
 
 ;;;> Raises any object; the call returns the values that the handler returns.
-(define (raise-continuable object)
+(define (raise-continuable object) (%call-traced %raise-continuable object))
+
+(define (%raise-continuable object)
   (%with-handler
     (lambda (handler) (%with-frame '(%mask . #f) (lambda () (handler object))))
     (lambda () (%uncaught object))))
 
 ;;;> Raises any object; it is an error if the handler returns.
-(define (raise object)
+(define (raise object) (%call-traced %raise object))
+
+(define (%raise object)
   (%with-handler
     (lambda (handler)
       (%with-frame '(%mask . #f)
@@ -31,6 +35,9 @@
                                   "an exception handler returned from a raise that cannot continue"
                                   (list object))))))
     (lambda () (%uncaught object))))
+
+;;; Raises an object that another fiber has raised, in one that has waited for it.
+(define (%raise-joined object) (%call-traced %raise object #t))
 
 ;;;> Raises a condition of kind `error` with a message and irritants.
 (define (error message . irritants)

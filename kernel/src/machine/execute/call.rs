@@ -68,6 +68,7 @@ controls! {
     ResumeComposable resume_composable
     CallWithResults call_with_results
     AbortWithContinuation abort_with_continuation
+    CallTraced call_traced
     Uncaught uncaught
 }
 
@@ -317,6 +318,11 @@ impl Frame {
     #[inline(always)]
     pub(super) fn call_with_results(&mut self, slow: &mut SlowPath<'_>, _: &Instruction) -> Flow {
         slow.defer(|slow, frame, instruction| slow.call_with_results(frame, instruction))
+    }
+
+    #[inline(always)]
+    pub(super) fn call_traced(&mut self, slow: &mut SlowPath<'_>, _: &Instruction) -> Flow {
+        slow.defer(|slow, frame, _| slow.call_traced(frame))
     }
 
     #[inline(always)]

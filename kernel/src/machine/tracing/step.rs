@@ -190,6 +190,10 @@ impl Trace {
                 before.callee = Some(frame.get(1));
                 0..0
             }
+            Opcode::CallTraced => {
+                before.callee = Some(frame.get(1));
+                2..3
+            }
             Opcode::CallWithPrompt => {
                 before.callee = Some(frame.get(2));
                 0..0

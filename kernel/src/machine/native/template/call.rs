@@ -359,6 +359,7 @@ controls! {
     resume_composable ResumeComposable
     call_with_results CallWithResults
     abort_with_continuation AbortWithContinuation
+    call_traced CallTraced
     uncaught Uncaught
 }
 
