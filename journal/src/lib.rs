@@ -30,4 +30,4 @@ pub use identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 pub use inbox::{Letter, LetterId, Need, Ready, Taken};
 pub use owner::Owner;
 pub use record::{ClosedRecord, Header, Record};
-pub use store::{Append, Blob, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError};
+pub use store::{Append, Blob, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError, Tip};

@@ -39,6 +39,25 @@ pub struct Head {
     pub hash: RecordHash,
 }
 
+impl Head {
+    /// Returns the head without its branch's name.
+    pub fn tip(&self) -> Tip {
+        Tip {
+            hash: self.hash,
+            sequence: self.sequence,
+        }
+    }
+}
+
+/// The newest record of a chain: through its hash it names the record's whole history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tip {
+    /// The record.
+    pub hash: RecordHash,
+    /// Its position.
+    pub sequence: Sequence,
+}
+
 /// When a store committed a record: milliseconds since 1970 (UTC) by the clock that the owners of
 /// its runs share. It stands beside the record and is no part of it: nothing depends on it, no
 /// replay sees it, and a clock that goes back makes times go back.

@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use duet_journal::store::batch::Tip;
-use duet_journal::{BranchName, Epoch, Head, Need, RunId, Sequence, StoreError};
+use duet_journal::{BranchName, Epoch, Head, Need, RunId, Sequence, StoreError, Tip};
 use tokio_postgres::Row;
 
 use crate::PostgresStore;

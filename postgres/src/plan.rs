@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::store::batch::{self, Tip};
+use duet_journal::store::batch;
 use duet_journal::{
     Append, Blob, BlobHash, BranchName, CommitTime, Epoch, Head, HeadMove, Need, Owner, RecordHash, RunId, StoreError,
-    Taken,
+    Taken, Tip,
 };
 
 use crate::failure::Failure;

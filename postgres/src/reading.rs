@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use duet_journal::store::batch::{self, Tip};
+use duet_journal::store::batch;
 use duet_journal::store::checked_record;
 use duet_journal::{BranchName, ClosedRecord, Epoch, Need, RecordHash, RunId, Sequence, StoreError};
 use tokio_postgres::Row;
@@ -166,10 +166,7 @@ impl PostgresStore {
                     what: "the newest record of a branch is not its head",
                 });
             }
-            let tip = Tip {
-                hash: head.hash,
-                sequence: head.sequence,
-            };
+            let tip = head.tip();
             let standing = Standing {
                 tip,
                 number: record.number,

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use duet_journal::store::memory::Loss;
-use duet_journal::{Blob, BranchName, Record, RunId, Sequence, StoreError};
+use duet_journal::{Blob, BranchName, Record, RunId, Sequence, StoreError, Tip};
 use duet_runtime::driver::Input;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
@@ -25,7 +25,6 @@ use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::source::{BranchClaim, Source, decode_turn};
-use duet_runtime::run::tip::Tip;
 use duet_runtime::run::{Run, Start, Step};
 use duet_runtime::scheme::Program;
 
@@ -495,10 +494,7 @@ impl Course {
 
     fn stored_head(&self) -> Outcome<Option<Tip>> {
         let head = self.store.head(&self.name, &self.branch)?;
-        Ok(head.map(|head| Tip {
-            hash: head.hash,
-            sequence: head.sequence,
-        }))
+        Ok(head.map(|head| head.tip()))
     }
 
     fn require_head(&self) -> Outcome {

@@ -13,14 +13,13 @@ use std::path::{Path, PathBuf};
 
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::verify::verify;
-use duet_journal::{Blob, BranchName, RunId, Store, StoreError};
+use duet_journal::{Blob, BranchName, RunId, Store, StoreError, Tip};
 use duet_runtime::driver::Input;
 use duet_runtime::record::Genesis;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::inflight::Recovery;
 use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::source::BranchClaim;
-use duet_runtime::run::tip::Tip;
 use duet_runtime::run::{Run, Start, Step};
 
 use super::chance::Chance;
@@ -261,10 +260,7 @@ impl Processes {
                 Err(StoreError::NoSuchRun { .. }) => None,
                 found => found.map_err(|error| error.to_string())?,
             };
-            let found = found.map(|head| Tip {
-                hash: head.hash,
-                sequence: head.sequence,
-            });
+            let found = found.map(|head| head.tip());
             if found != expected.acknowledged {
                 let (name, acknowledged) = (&expected.name, expected.acknowledged);
                 return Err(format!(

@@ -39,7 +39,6 @@ pub mod source;
 mod stillness;
 mod take_turn;
 mod thawing;
-pub mod tip;
 mod unflushed;
 mod waking;
 mod whole;
@@ -48,7 +47,7 @@ use std::collections::BTreeSet;
 
 use duet_journal::parts::NamedParts;
 use duet_journal::{
-    Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store,
+    Append, Blob, BlobHash, BranchName, Epoch, Header, PackedValue, Record, RecordHash, RunId, Sequence, Store, Tip,
 };
 
 use crate::action::exit::MAIN;
@@ -65,7 +64,6 @@ use crate::run::inflight::Memory;
 use crate::run::instances::Instances;
 use crate::run::replaced::Replaced;
 use crate::run::snapshot::SnapshotPolicy;
-use crate::run::tip::Tip;
 use crate::run::unflushed::Unflushed;
 use crate::state::RunState;
 use crate::state::actor::Actor;

@@ -12,9 +12,8 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use duet_journal::RunId;
 use duet_journal::beside::{open_beside, text_beside};
-use duet_runtime::run::tip::Tip;
+use duet_journal::{RunId, Tip};
 
 use crate::journal::Journal;
 

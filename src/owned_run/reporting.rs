@@ -14,12 +14,11 @@ use duet_drivers::serve::host::Host;
 use duet_drivers::timers::CountedTimers;
 use duet_drivers::waker::Waker;
 use duet_drivers::world::{Happening, World};
-use duet_journal::{RecordHash, RunId, Sequence};
+use duet_journal::{RecordHash, RunId, Sequence, Tip};
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input, Stream};
 use duet_runtime::model::card::ToolCard;
 use duet_runtime::model::failure::ActorFailure;
 use duet_runtime::model::identity::RequestId;
-use duet_runtime::run::tip::Tip;
 use preserves::IOValue;
 
 use super::RunPlace;

@@ -7,19 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Append, Claim, StoreError};
+use super::{Append, Claim, StoreError, Tip};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::owner::Owner;
 use crate::record::Record;
-
-/// A head without its branch's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tip {
-    /// The record.
-    pub hash: RecordHash,
-    /// Its position.
-    pub sequence: Sequence,
-}
 
 /// Checks an append against the head found, and returns the head to come.
 ///

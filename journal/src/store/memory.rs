@@ -18,8 +18,8 @@ use std::ops::Range;
 
 use self::index::{Index, Run};
 use self::log::{Checksum, FrameBuilder, LogEntry};
-use super::batch::{self, Tip};
 use super::{Append, Claim, CommitTime, Head, HeadMove, Mark, Removal, Store, StoreError};
+use super::{Tip, batch};
 use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::inbox::{Letter, LetterId, Need, REPLY_KEPT_MS, Ready, Taken};
 use crate::owner;

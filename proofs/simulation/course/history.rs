@@ -5,7 +5,7 @@
 //! move that a failing disk interrupts has happened entirely or not at all.
 //! It compares nothing; `../course.rs` does after each operation.
 
-use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, StoreError};
+use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, StoreError, Tip};
 use duet_runtime::driver::{Drivers, Effect, Input};
 use duet_runtime::history::input::{Recorded, What, answer, recorded};
 use duet_runtime::history::merge::between;
@@ -13,7 +13,6 @@ use duet_runtime::model::identity::RequestId;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::heads::move_head;
 use duet_runtime::run::source::{BranchClaim, Source};
-use duet_runtime::run::tip::Tip;
 use preserves::IOValue;
 
 use super::super::operation::Opening;

@@ -13,13 +13,12 @@
 
 use std::collections::VecDeque;
 
-use duet_journal::Sequence;
+use duet_journal::{Sequence, Tip};
 
 use crate::model::identity::ActorId;
 use crate::run::error::RunError;
 use crate::run::instances::{ActorSlot, Instances};
 use crate::run::snapshot::{Since, TURN_COST, body_cost};
-use crate::run::tip::Tip;
 use crate::state::RunState;
 use crate::state::savepoint::StateSavepoint;
 use crate::turn::erased::{AnyInstance, ErasedPrograms};

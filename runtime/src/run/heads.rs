@@ -4,11 +4,10 @@
 //! It does not run any turn.
 //! Read next: `source.rs`.
 
-use duet_journal::{BranchName, HeadMove, Sequence, Store};
+use duet_journal::{BranchName, HeadMove, Sequence, Store, Tip};
 
 use crate::run::error::RunError;
 use crate::run::source::{BranchClaim, HeldBranch, Source};
-use crate::run::tip::Tip;
 
 /// Moves a branch's head to the turn at `to`, or makes a new branch there.
 ///
@@ -26,10 +25,7 @@ pub fn move_head(
     let epoch = store.claim(run, owner)?;
     let target = Source { store, run, branch }.name(to)?;
     let moved = new_branch.unwrap_or(branch);
-    let before = store.head(run, moved)?.map(|head| Tip {
-        hash: head.hash,
-        sequence: head.sequence,
-    });
+    let before = store.head(run, moved)?.map(|head| head.tip());
     // A fork must make its branch, so it expects that there is none.
     let expected_head = if new_branch.is_some() {
         None

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use duet_journal::store::one_by_one;
-use duet_journal::{Blob, BranchName, ClosedRecord, Head, Record, RecordHash, Sequence, StoreError};
+use duet_journal::{Blob, BranchName, ClosedRecord, Head, Record, RecordHash, Sequence, StoreError, Tip};
 use preserves::{IOValue, Value, ValueImpl};
 
 use crate::action::Action;
@@ -24,7 +24,6 @@ use crate::record::{Body, TurnRecord};
 use crate::run::error::RunError;
 use crate::run::input::{CONFLICT, answered, interrupted};
 use crate::run::source::{PORTION, Source};
-use crate::run::tip::Tip;
 use crate::state::RunState;
 use crate::state::event::Event;
 use crate::state::request::Question;

@@ -7,7 +7,7 @@
 //! Read next: `snapshot.rs`.
 
 use duet_journal::store::Opener;
-use duet_journal::{ClosedRecord, Epoch, Sequence, Store};
+use duet_journal::{ClosedRecord, Epoch, Sequence, Store, Tip};
 
 use crate::action::exit::MAIN;
 use crate::model::codec::Codec;
@@ -22,7 +22,6 @@ use crate::run::inflight;
 use crate::run::snapshot::{self};
 use crate::run::source::{Nearest, PORTION, Source, decode_closed_turn, genesis};
 use crate::run::thawing::{self, Extent};
-use crate::run::tip::Tip;
 use crate::state::event::{Batch, Cause, Event, Outbox};
 use crate::turn::erased::AnyPrograms;
 use crate::turn::program::Programs;

@@ -3,11 +3,10 @@
 //! INVARIANT: the records are one chain, each the parent of the next; effects wait until the newest
 //! of them is durable. It does not write to a store. Read next: `letting_go.rs`.
 
-use duet_journal::{Blob, Record, RecordHash, Sequence, Taken};
+use duet_journal::{Blob, Record, RecordHash, Sequence, Taken, Tip};
 
 use crate::driver::{Effect, EffectKind};
 use crate::model::identity::RequestId;
-use crate::run::tip::Tip;
 
 /// The maximum number of turns that run before the run makes requested effects durable.
 const TURNS_AHEAD_MAX: usize = 64;

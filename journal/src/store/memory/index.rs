@@ -15,7 +15,7 @@ use crate::identity::{BlobHash, BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::inbox::{Letter, LetterId, Need, Ready};
 use crate::owner;
 use crate::record::{ClosedRecord, Record, RecordError, name};
-use crate::store::batch::Tip;
+use crate::store::Tip;
 use crate::store::{Claim, CommitTime, Head, StoreError};
 
 /// Where a record is, and the way to its ancestors.
@@ -61,10 +61,7 @@ impl Run {
 
     /// Where a branch stands.
     pub(super) fn tip(&self, branch: &BranchName) -> Option<Tip> {
-        self.heads.get(branch).map(|head| Tip {
-            hash: head.hash,
-            sequence: head.sequence,
-        })
+        self.heads.get(branch).map(|head| head.tip())
     }
 }
 

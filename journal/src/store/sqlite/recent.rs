@@ -22,7 +22,7 @@ use super::writing::{HeadRow, Writing};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId};
 use crate::inbox::Need;
 use crate::record::Record;
-use crate::store::batch::Tip;
+use crate::store::Tip;
 use crate::store::{CommitTime, Head, StoreError};
 
 /// How many records are named only by themselves before their names are indexed.

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use super::seal::{check_seal, seal};
 use crate::identity::{BranchName, Epoch, RecordHash, RunId, Sequence};
 use crate::lock::io_error;
-use crate::store::batch::Tip;
+use crate::store::Tip;
 use crate::store::{Head, StoreError};
 
 /// Wraps a failure of the database.
@@ -221,10 +221,7 @@ pub(super) struct Branch {
 impl Branch {
     /// Where the branch stands.
     pub(super) fn tip(&self) -> Tip {
-        Tip {
-            hash: self.head.hash,
-            sequence: self.head.sequence,
-        }
+        self.head.tip()
     }
 
     /// Gives the fields that are sealed.

@@ -19,8 +19,8 @@ use crate::identity::{BranchName, Epoch, RunId};
 use crate::inbox::Need;
 use crate::owner;
 use crate::record::ClosedRecord;
-use crate::store::batch::{self, Tip};
 use crate::store::{Append, Claim, CommitTime, HeadMove, Removal, StoreError};
+use crate::store::{Tip, batch};
 
 /// Raises a run's epoch, unless it belongs to another process that lives.
 pub(super) fn claim(

@@ -14,7 +14,7 @@ use super::seal::seal;
 use crate::identity::BranchName;
 use crate::record::Record;
 use crate::store::StoreError;
-use crate::store::batch::Tip;
+use crate::store::Tip;
 
 /// The number of rows in one statement.
 const ROWS: usize = 16;
