@@ -16,6 +16,7 @@ mod changed;
 pub(crate) mod compiled;
 mod drive;
 mod edited;
+pub(crate) mod expression;
 mod first_failure;
 mod host;
 mod inspection;

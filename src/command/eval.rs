@@ -1,11 +1,8 @@
 //! `duet eval`: evaluates an expression at a turn of the past.
 
 use duet_journal::Store;
-use duet_runtime::driver::{EffectKind, Input, Stream};
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure::Failure;
-use duet_runtime::record::{Body, Outcome};
-use duet_runtime::run::Step;
 use duet_runtime::scheme::SchemePrograms;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -14,13 +11,14 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
 use crate::mail::MailArguments;
 use crate::native::NativeArgument;
+use crate::owned_run::expression::{self, ExpressionOutcome};
 use crate::owned_run::serve::OwnerRequest;
 use crate::owned_run::tell::tell;
 use crate::render::{self, SourceTexts};
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
 use crate::verb::view::{Driven, Told, View};
-use crate::{owned_run, turn, value_text};
+use crate::{owned_run, value_text};
 
 /// Evaluates an expression at a turn, without a trace.
 ///
@@ -65,7 +63,7 @@ pub(crate) enum Report {
 }
 
 /// The maximum number of turns of an expression.
-const TURNS_MAX: usize = 10_000;
+const TURNS_MAX: u32 = 10_000;
 
 /// Evaluates an expression.
 ///
@@ -122,64 +120,22 @@ fn evaluate(store: &dyn Store, place: &Place, text: &str) -> Result<Report, Comm
             ]),
         });
     }
-    run.programs_mut::<SchemePrograms>().observe();
-    let since = run.state().counters.clone();
-    run.hold_still(&since);
-    let older = owned_run::newest_evaluation(run.state());
-    run.deliver(Input::Evaluate {
-        text: text.to_owned(),
-        sources: Vec::new(),
-    });
-    let mut shown = String::new();
-    for _ in 0..TURNS_MAX {
-        let step = run.step()?;
-        run.hold_still(&since);
-        let newest = run.unflushed().and_then(|append| append.records.last().cloned());
-        for effect in run.confirm_durable() {
-            match effect.kind {
-                EffectKind::Write {
-                    stream: Stream::Output,
-                    bytes,
-                } => shown.push_str(&String::from_utf8_lossy(&bytes)),
-                EffectKind::Tool { name, .. } => return Err(refused(&format!("it calls {name}"))),
-                EffectKind::Timer { .. } | EffectKind::Alarm { .. } => {
-                    return Err(refused("it waits for time to pass"));
-                }
-                EffectKind::Read { .. } | EffectKind::Ask { .. } => return Err(refused("it asks a person")),
-                EffectKind::Write { .. }
-                | EffectKind::Proceed { .. }
-                | EffectKind::Withdraw
-                | EffectKind::Log { .. }
-                | EffectKind::Failure { .. }
-                | EffectKind::Progress { .. }
-                | EffectKind::Peer { .. } => {}
-            }
-        }
-        let is_over = owned_run::newest_evaluation(run.state()) <= older;
-        if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?
-            && let (true, Outcome::Failed { failure }) = (is_over, turn.outcome)
-        {
-            let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
-            return Ok(Report::Failed(Box::new(failure), texts));
-        }
-        if is_over {
-            let value = run.programs_mut::<SchemePrograms>().observed();
-            shown.extend(value.map(|value| format!("{value}\n")));
+    match expression::evaluate(&mut run, text, TURNS_MAX)? {
+        ExpressionOutcome::Value { output, written } => {
+            let mut shown = output;
+            shown.extend(written.map(|written| format!("{written}\n")));
             let address = place.address(place.at());
-            return Ok(Report::Shown { address, shown });
+            Ok(Report::Shown { address, shown })
         }
-        if step == Step::Idle {
-            return Err(refused("it waits for an event, and the program stands still meanwhile"));
+        ExpressionOutcome::Raised(failure) => {
+            let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
+            Ok(Report::Failed(Box::new(failure), texts))
         }
+        ExpressionOutcome::Abandoned(why) => Err(expression::abandoned(&why).advise(say![
+            "to let it act, begin a branch with ",
+            Way::of("fork"),
+            " and evaluate it there with ",
+            Way::of("repl"),
+        ])),
     }
-    Err(refused(&format!("it takes more than {TURNS_MAX} turns")))
-}
-
-fn refused(why: &str) -> CommandError {
-    CommandError::problem(format!("the expression was abandoned: {why}")).advise(say![
-        "to let it act, begin a branch with ",
-        Way::of("fork"),
-        " and evaluate it there with ",
-        Way::of("repl"),
-    ])
 }

@@ -3,23 +3,19 @@
 //! The program stands still while the expression is evaluated, as for `duet eval`.
 //! INVARIANT: evaluation leaves no trace: each turn is restored for itself, and what was evaluated
 //! is dropped.
-//! It prints nothing. Read next: `../../command/eval.rs`.
+//! It prints nothing. Read next: `../../owned_run/expression.rs`.
 
 use duet_journal::Sequence;
-use duet_runtime::driver::{EffectKind, Input, Stream};
-use duet_runtime::record::{Body, Outcome};
-use duet_runtime::run::Step;
-use duet_runtime::scheme::SchemePrograms;
 
 use crate::error::CommandError;
 use crate::journal::Place;
+use crate::owned_run::expression::{self, ExpressionOutcome};
 use crate::owned_run::{self, compiled};
 use crate::render::message_of;
-use crate::turn;
 use crate::verb::project::ProjectReader;
 
 /// The maximum number of turns of an expression.
-const TURNS_MAX: usize = 1_000;
+const TURNS_MAX: u32 = 1_000;
 
 /// The value of an expression at a turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,63 +145,18 @@ impl Values<'_> {
         if run.state().exit.is_some() {
             return Ok(Valued::Over);
         }
-        run.programs_mut::<SchemePrograms>().observe();
-        let since = run.state().counters.clone();
-        run.hold_still(&since);
-        let older = owned_run::newest_evaluation(run.state());
-        run.deliver(Input::Evaluate {
-            text: self.text.to_owned(),
-            sources: Vec::new(),
-        });
-        let mut shown = String::new();
-        for _ in 0..TURNS_MAX {
-            let step = run.step()?;
-            run.hold_still(&since);
-            let newest = run.unflushed().and_then(|append| append.records.last().cloned());
-            for effect in run.confirm_durable() {
-                shown.push_str(&displayed(effect.kind)?);
+        match expression::evaluate(&mut run, self.text, TURNS_MAX)? {
+            ExpressionOutcome::Value { output, written } => {
+                let mut shown = output;
+                shown.extend(written);
+                Ok(Valued::Value(shown))
             }
-            let is_over = owned_run::newest_evaluation(run.state()) <= older;
-            if let Some(Body::Turn(turn)) = newest.as_ref().map(turn::body).transpose()?
-                && let (true, Outcome::Failed { failure }) = (is_over, turn.outcome)
-            {
-                return Ok(Valued::Raised(format!("{}: {}", failure.kind, message_of(&failure))));
+            ExpressionOutcome::Raised(failure) => {
+                Ok(Valued::Raised(format!("{}: {}", failure.kind, message_of(&failure))))
             }
-            if is_over {
-                let value = run.programs_mut::<SchemePrograms>().observed();
-                shown.extend(value);
-                return Ok(Valued::Value(shown));
-            }
-            if step == Step::Idle {
-                return Err(refused("it waits for an event, and the program stands still meanwhile"));
-            }
+            ExpressionOutcome::Abandoned(why) => Err(expression::abandoned(&why)),
         }
-        Err(refused(&format!("it takes more than {TURNS_MAX} turns")))
     }
-}
-
-/// What an effect displays.
-fn displayed(kind: EffectKind) -> Result<String, CommandError> {
-    match kind {
-        EffectKind::Write {
-            stream: Stream::Output,
-            bytes,
-        } => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        EffectKind::Tool { name, .. } => Err(refused(&format!("it calls {name}"))),
-        EffectKind::Timer { .. } | EffectKind::Alarm { .. } => Err(refused("it waits for time to pass")),
-        EffectKind::Read { .. } | EffectKind::Ask { .. } => Err(refused("it asks a person")),
-        EffectKind::Write { .. }
-        | EffectKind::Proceed { .. }
-        | EffectKind::Withdraw
-        | EffectKind::Log { .. }
-        | EffectKind::Failure { .. }
-        | EffectKind::Progress { .. }
-        | EffectKind::Peer { .. } => Ok(String::new()),
-    }
-}
-
-fn refused(why: &str) -> CommandError {
-    CommandError::problem(format!("the expression was abandoned: {why}"))
 }
 
 fn position(number: u64) -> Result<Sequence, CommandError> {

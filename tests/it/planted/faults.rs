@@ -177,7 +177,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "the program stands still while an expression is evaluated",
-        file: "src/command/eval.rs",
+        file: "src/owned_run/expression.rs",
         from: "        run.hold_still(&since);\n        let newest",
         to: "        let newest",
         suite: &["duet", "--test", "it"],
