@@ -311,8 +311,8 @@ fn find(store: &dyn Store, place: &Place) -> (Rest, String, Option<u64>) {
 fn waited_for(run: &Run, rest: Rest) -> Option<String> {
     let state = run.state();
     match rest {
-        Rest::Asking(_) => run.questions().first().map(|(_, prompt)| {
-            let shown = Question::read(prompt).shown();
+        Rest::Asking(_) => run.open_questions().first().map(|open| {
+            let shown = Question::read(&open.prompt).shown();
             shown.as_str().lines().next().unwrap_or_default().trim_end().to_owned()
         }),
         Rest::Waiting => waiting_for_facts(state).and_then(facts),
@@ -335,8 +335,8 @@ fn until_ms(run: &Run, rest: Rest) -> Option<u64> {
     let state = run.state();
     match (rest, run.need()) {
         (Rest::Asking(_), _) => {
-            let (question, _) = run.questions().into_iter().next()?;
-            deadline::of_question(state, question)
+            let question = run.open_questions().into_iter().next()?;
+            deadline::of_question(state, question.request)
         }
         (Rest::Waiting, _) => deadline::of_wait(state, waiting_for_facts(state)?),
         (Rest::Sleeping, Need::Moment(at_ms)) => Some(at_ms),

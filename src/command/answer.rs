@@ -103,11 +103,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     }
     let mut owned = project.resume(&place, &mut *store, options, "answer")?;
     owned.tell_unshown(&*store, project.stage()?)?;
-    let meant = owned.question(named).map(|(question, _)| question);
+    let meant = owned.question(named).map(|question| question.request);
     owned.catch_up(&mut *store)?;
     // Another question may have taken the place of the one that the person has read.
     let question = match meant {
-        Some(meant) => owned.open_questions().into_iter().find(|(open, _)| *open == meant),
+        Some(meant) => owned.open_questions().into_iter().find(|open| open.request == meant),
         None => owned.question(named),
     };
     if meant.is_some() && question.is_none() {
@@ -123,9 +123,9 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     }
     match question {
         None => return Err(no_question(&name, named, &owned)),
-        Some((question, prompt)) => match &request.fail {
-            Some(kind) => owned.fail_question(question, kind, text)?,
-            None => owned.answer(question, &prompt, text)?,
+        Some(question) => match &request.fail {
+            Some(kind) => owned.fail_question(question.request, kind, text)?,
+            None => owned.answer(&question, text)?,
         },
     }
     owned.tell_code(project.stage()?);
@@ -165,17 +165,17 @@ fn tell_handed_over(
 /// If the journal cannot be read.
 pub(super) fn oldest(store: &dyn Store, place: &Place) -> Result<Option<String>, CommandError> {
     let run = owned_run::restore(store, place)?;
-    let mut open = run.questions().into_iter();
-    let question = open.find(|(request, _)| !is_approval(run.state(), *request));
-    Ok(question.map(|(request, _)| request.0.to_string()))
+    let mut open = run.open_questions().into_iter();
+    let question = open.find(|open| !is_approval(run.state(), open.request));
+    Ok(question.map(|question| question.request.0.to_string()))
 }
 
 /// The error that no question, or not the named one, is open.
 fn no_question(run: &str, named: Option<&str>, owned: &OwnedRun) -> CommandError {
     let at = owned.head();
     let mut open = owned.open_questions().into_iter();
-    if let (None, Some((request, _))) = (named, open.find(|(request, _)| owned.is_approval(*request))) {
-        let number = request.0;
+    if let (None, Some(question)) = (named, open.find(|open| owned.is_approval(open.request))) {
+        let number = question.request.0;
         let answer = |text: &str| Way::at("answer", run).with(format!("{number} {text}"));
         return CommandError::problem(format!("{run} waits for an approval, which has to be named"))
             .advise(say![Way::at("waits", run), " shows what it wants to do"])

@@ -13,6 +13,7 @@ use duet_runtime::model::value::Fact;
 use duet_runtime::record::{Body, Outcome};
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::heads;
+use duet_runtime::run::questions::OpenQuestion;
 use duet_runtime::run::source::HeldBranch;
 use preserves::{IOValue, ValueImpl};
 
@@ -246,12 +247,12 @@ impl OwnedRun {
         let before = self.head();
         match owner_request {
             OwnerRequest::Answer { named, text, fails } => {
-                let (request, prompt) = self.question(named.as_deref()).ok_or_else(|| self.no_question(named))?;
+                let question = self.question(named.as_deref()).ok_or_else(|| self.no_question(named))?;
                 match fails {
-                    Some(kind) => self.fail_question(request, &kind, &text)?,
-                    None => self.answer_in_time(request, &prompt, &text)?,
+                    Some(kind) => self.fail_question(question.request, &kind, &text)?,
+                    None => self.answer_in_time(&question, &text)?,
                 }
-                self.world.withdraw_question(request);
+                self.world.withdraw_question(question.request);
             }
             OwnerRequest::Evaluate { text } => {
                 let text = self.world.mask_text(&text);
@@ -342,12 +343,12 @@ impl OwnedRun {
     /// Answers what a session wants approved, in the place of the person.
     fn approve(&mut self, session: &str, question: &str, value: IOValue) -> Result<(), Refusal> {
         let actor = self.actor_of(session);
-        let found = self.question(Some(question)).filter(|(request, _)| {
-            let known = self.run.state().requests.get(request);
-            self.is_approval(*request) && known.is_some_and(|known| Some(known.actor) == actor)
+        let found = self.question(Some(question)).filter(|found| {
+            let known = self.run.state().requests.get(&found.request);
+            self.is_approval(found.request) && known.is_some_and(|known| Some(known.actor) == actor)
         });
         fitting(&value)?;
-        let (request, _) = found
+        let OpenQuestion { request, .. } = found
             .ok_or_else(|| Refusal::Why(format!("session {session} asks for no approval of this name any more")))?;
         self.run.deliver_first(Input::Answer { request, value });
         self.world.withdraw_question(request);

@@ -12,11 +12,12 @@ use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::{FiberId, RequestId};
 use duet_runtime::run::Advance;
 use duet_runtime::run::error::RunError;
+use duet_runtime::run::questions::OpenQuestion;
 use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::state::RunState;
 use duet_runtime::state::actor::FiberKind;
 use duet_runtime::state::request::Question;
-use preserves::{IOValue, ValueImpl};
+use preserves::ValueImpl;
 
 use super::{OwnedRun, rescue};
 use crate::error::CommandError;
@@ -167,8 +168,8 @@ impl OwnedRun {
     }
 
     /// The open questions to the person, oldest first.
-    pub(crate) fn open_questions(&self) -> Vec<(RequestId, IOValue)> {
-        self.run.questions()
+    pub(crate) fn open_questions(&self) -> Vec<OpenQuestion> {
+        self.run.open_questions()
     }
 
     /// The names of the sessions in the run.
@@ -185,12 +186,13 @@ impl OwnedRun {
     /// # Errors
     /// If the time for the answer has run out, or the question has choices and the line is none of
     /// them.
-    pub(crate) fn answer(&mut self, request: RequestId, prompt: &IOValue, line: &str) -> Result<(), CommandError> {
+    pub(crate) fn answer(&mut self, question: &OpenQuestion, line: &str) -> Result<(), CommandError> {
         self.run_out_timers()?;
-        if !self.run.questions().iter().any(|(open, _)| *open == request) {
+        let mut open = self.run.open_questions().into_iter();
+        if !open.any(|open| open.request == question.request) {
             return Err(CommandError::problem("the answer comes too late: its time has run out"));
         }
-        self.answer_in_time(request, prompt, line)
+        self.answer_in_time(question, line)
     }
 
     /// Takes the turns of timers whose deadlines have passed, and of what they set off. Returns
@@ -214,14 +216,10 @@ impl OwnedRun {
     ///
     /// # Errors
     /// If the question has choices and the line is none of them.
-    pub(super) fn answer_in_time(
-        &mut self,
-        request: RequestId,
-        prompt: &IOValue,
-        line: &str,
-    ) -> Result<(), CommandError> {
-        let value = Asked::read(prompt).answer(&self.world.mask_text(line));
+    pub(super) fn answer_in_time(&mut self, question: &OpenQuestion, line: &str) -> Result<(), CommandError> {
+        let value = Asked::read(&question.prompt).answer(&self.world.mask_text(line));
         let value = value.map_err(|error| CommandError::usage(error.to_string()))?;
+        let request = question.request;
         self.run.deliver_first(Input::Answer { request, value });
         Ok(())
     }
@@ -254,12 +252,12 @@ impl OwnedRun {
 
     /// Finds an open question by its number, its tag, or the name in its fact; without one, the
     /// oldest open question of the program: an approval has to be named.
-    pub(crate) fn question(&self, named: Option<&str>) -> Option<(RequestId, IOValue)> {
+    pub(crate) fn question(&self, named: Option<&str>) -> Option<OpenQuestion> {
         let Some(named) = named else {
-            return self.run.questions().into_iter().find(|(id, _)| !self.is_approval(*id));
+            let mut open = self.run.open_questions().into_iter();
+            return open.find(|open| !self.is_approval(open.request));
         };
-        let question = self.run.question_named(named)?;
-        Some((question.request, question.prompt))
+        self.run.question_named(named)
     }
 
     /// Whether a request asks the person to approve something.

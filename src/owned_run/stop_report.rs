@@ -10,6 +10,7 @@ use duet_runtime::gate::question::NOT_SHOWN;
 use duet_runtime::model::counted::counted;
 use duet_runtime::run::Run;
 use duet_runtime::run::inflight::Recalled;
+use duet_runtime::run::questions::OpenQuestion;
 use duet_runtime::state::RunState;
 use duet_runtime::state::untaken::UntakenFailures;
 
@@ -136,7 +137,7 @@ impl StopReport<'_> {
     pub(super) fn tell_questions(&self, run: &Run, terminal: &mut Terminal) {
         let name = &self.place.name;
         let mut is_asking = false;
-        for (request, prompt) in run.questions() {
+        for OpenQuestion { request, prompt, .. } in run.open_questions() {
             let question = Question::read(&prompt).shown();
             let question = question.as_str().trim_end();
             let number = request.0;

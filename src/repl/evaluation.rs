@@ -18,11 +18,12 @@ use duet_kernel::diagnostic::{did_you_mean, similar_names};
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::failure::Failure;
-use duet_runtime::model::identity::{FiberId, RequestId};
+use duet_runtime::model::identity::FiberId;
 use duet_runtime::record::{Body, Outcome, TurnRecord};
 use duet_runtime::run::Advance;
+use duet_runtime::run::questions::OpenQuestion;
 use duet_runtime::state::event::Event;
-use preserves::{IOValue, ValueImpl};
+use preserves::ValueImpl;
 
 use super::asked::Asked;
 use super::attach;
@@ -244,11 +245,11 @@ impl Live {
     /// Waits for the world or the person, where the run cannot go on by itself.
     fn await_world(&mut self, terminal: &mut Terminal) -> Result<Option<Pause>, CommandError> {
         self.report(terminal)?;
-        if let Some((request, prompt)) = self
+        if let Some(question) = self
             .unseen_question()
             .filter(|_| self.prompt_state.line_editor.is_some())
         {
-            return self.ask(request, &prompt, terminal);
+            return self.ask(&question, terminal);
         }
         if self.prompt_state.streams.is_input_wanted() && self.owned.is_reading() {
             return self.read_for_program(terminal);
@@ -260,19 +261,14 @@ impl Live {
     }
 
     /// Asks the person a question of the program; with the end of input it stays open.
-    fn ask(
-        &mut self,
-        request: RequestId,
-        prompt: &IOValue,
-        terminal: &mut Terminal,
-    ) -> Result<Option<Pause>, CommandError> {
-        match self.read_line(Question::read(prompt).shown(), terminal)? {
+    fn ask(&mut self, question: &OpenQuestion, terminal: &mut Terminal) -> Result<Option<Pause>, CommandError> {
+        match self.read_line(Question::read(&question.prompt).shown(), terminal)? {
             Line::Interrupted => return Ok(Some(Pause::Interrupted)),
             Line::End => {
-                self.prompt_state.seen.insert(request);
+                self.prompt_state.seen.insert(question.request);
             }
             Line::Input(line) => {
-                if let Err(CommandError::Problem(problem)) = self.owned.answer(request, prompt, &line) {
+                if let Err(CommandError::Problem(problem)) = self.owned.answer(question, &line) {
                     terminal.message(&problem.what);
                 }
             }
@@ -441,14 +437,14 @@ impl Live {
     }
 
     /// The oldest open question that the person has not seen.
-    fn unseen_question(&self) -> Option<(RequestId, IOValue)> {
+    fn unseen_question(&self) -> Option<OpenQuestion> {
         let mut open = self.owned.open_questions().into_iter();
-        open.find(|(request, _)| !self.prompt_state.seen.contains(request))
+        open.find(|open| !self.prompt_state.seen.contains(&open.request))
     }
 
     /// Shows the questions that came up while the prompt stands.
     fn tell_questions(&mut self, terminal: &mut Terminal) {
-        while let Some((request, prompt)) = self.unseen_question() {
+        while let Some(OpenQuestion { request, prompt, .. }) = self.unseen_question() {
             self.prompt_state.seen.insert(request);
             let asked = Asked {
                 number: request.0,
@@ -467,7 +463,7 @@ impl Live {
             .split_once(char::is_whitespace)
             .and_then(|(named, rest)| Some((self.owned.question(Some(named))?, rest.trim_start())));
         let asked = named.or_else(|| Some((self.owned.question(None)?, text)));
-        let Some(((request, prompt), answer)) = asked else {
+        let Some((question, answer)) = asked else {
             terminal.message(if self.owned.open_questions().is_empty() {
                 "no question is open"
             } else {
@@ -475,7 +471,7 @@ impl Live {
             });
             return;
         };
-        if let Err(CommandError::Problem(problem)) = self.owned.answer(request, &prompt, answer) {
+        if let Err(CommandError::Problem(problem)) = self.owned.answer(&question, answer) {
             terminal.message(&problem.what);
         }
     }

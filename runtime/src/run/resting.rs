@@ -16,7 +16,7 @@ use crate::state::event::{Batch, Event};
 impl Run {
     /// Returns the outcome of a run that has nothing to do and expects no input.
     pub fn outcome(&self) -> DriveOutcome {
-        let questions: Vec<RequestId> = self.questions().into_iter().map(|(id, _)| id).collect();
+        let questions: Vec<RequestId> = self.open_questions().iter().map(|open| open.request).collect();
         let fibers = self.state.actors.values().map(|actor| actor.fibers.len()).sum();
         match (questions.is_empty(), fibers) {
             (false, _) => DriveOutcome::Asking { questions },

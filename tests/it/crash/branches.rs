@@ -303,7 +303,7 @@ fn a_run_without_an_answer_waits_and_goes_on_when_there_is_one() {
     let asking = waiting
         .restore(None, past.scenario.programs.clone(), Snapshots::Use)
         .unwrap()
-        .questions();
+        .open_questions();
     assert_eq!(asking.len(), 1, "the question stands open");
     let mut world = World::new(files(), Some("yes"), Pace::Lazy);
     let life = past.scenario.live(store.into_disk(), past.policy, &mut world);

@@ -52,7 +52,8 @@ fn world() -> World<SchemePrograms> {
 }
 
 fn answer(world: &mut World<SchemePrograms>, value: &str) {
-    let (request, _) = world.run.questions().pop().expect("a question is open");
+    let open = world.run.open_questions().pop();
+    let request = open.expect("a question is open").request;
     let value = read_answers(&[Ok(value)])
         .pop_front()
         .and_then(Result::ok)
