@@ -16,6 +16,7 @@ use super::convert;
 use super::grants::covers;
 use super::programs::{Fault, SchemePrograms};
 use super::template::THE_ENTITY;
+use super::version::LoadedUnit;
 use crate::model::failure::Failure;
 use crate::turn::activation::Activation;
 
@@ -27,7 +28,7 @@ impl SchemePrograms {
         let mut needed = BTreeSet::new();
         let mut rest = vec![library.clone()];
         while let Some(name) = rest.pop() {
-            let Some((unit, number)) = self.defining_unit(&name) else {
+            let Some(LoadedUnit { unit, number }) = self.defining_unit(&name) else {
                 continue;
             };
             if needed.insert(number) {
@@ -53,7 +54,7 @@ impl SchemePrograms {
             Some(entity) => {
                 let library = entity.name().library;
                 let units = self.units_for(&library);
-                let shared = self.present.shared.as_ref().map(|(_, number)| *number);
+                let shared = self.present.shared_number();
                 // Texts brought these units, and no template has them.
                 let is_brought = |unit: &usize| !self.present.units.contains(unit) && Some(*unit) != shared;
                 let brought: Vec<usize> = units.iter().copied().filter(is_brought).collect();

@@ -23,7 +23,9 @@ use super::entity::PROGRAM;
 use super::given_values::GivenValues;
 use super::programs::SchemePrograms;
 use super::shared_definitions::SharedDefinitions;
-use super::version::{Change, ChangedUnit, LibraryUnits, MigratedType, NewText, TypeMigration, Version};
+use super::version::{
+    Change, ChangedUnit, LibraryUnits, LoadedDefinitions, LoadedUnit, MigratedType, NewText, TypeMigration, Version,
+};
 use crate::model::failure::Failure;
 
 /// Adds the units of libraries that have none yet and are `wanted`.
@@ -77,7 +79,7 @@ impl SchemePrograms {
         let mut compared_units = BTreeMap::new();
         for unit in &besides {
             let number = self.load_changed(unit, &mut change, &mut wanted)?;
-            compared_units.insert(unit.name.clone(), (Arc::clone(unit), number));
+            compared_units.insert(unit.name.clone(), LoadedUnit::of(unit, number));
         }
         for unit in units {
             let number = self.load_changed(unit, &mut change, &mut wanted)?;
@@ -86,14 +88,14 @@ impl SchemePrograms {
             if unit.name.as_str() != PROGRAM && !self.present.units.iter().any(is_known) {
                 change.libraries.push(number);
             }
-            compared_units.insert(unit.name.clone(), (Arc::clone(unit), number));
+            compared_units.insert(unit.name.clone(), LoadedUnit::of(unit, number));
         }
         if let Some(name) = wanted.first() {
             let message = format!("nothing that differs in the new text is called {name}");
             return Err(refused(message));
         }
         self.compile_given(&mut change, &compared_units, &mut expander, libraries)?;
-        let loaded: Vec<usize> = compared_units.values().map(|(_, number)| *number).collect();
+        let numbers: Vec<usize> = compared_units.values().map(|loaded| loaded.number).collect();
         // A library that may differ and was not compared has another unit in the new text.
         add_missing(&mut compared_units, &self.present.compared_units, |name| {
             !differing.contains(name.as_str())
@@ -101,8 +103,9 @@ impl SchemePrograms {
         let mut library_units = compared_units.clone();
         add_missing(&mut library_units, &self.present.library_units, |_| true);
         let shared = self.load_shared(units, &mut change)?;
-        self.load_shared_values(&mut change, &compared_units, shared.as_ref().map(|(shared, _)| shared))?;
-        self.keep_retired(&mut change, &loaded);
+        let definitions = shared.as_ref().map(|shared| &shared.definitions);
+        self.load_shared_values(&mut change, &compared_units, definitions)?;
+        self.keep_retired(&mut change, &numbers);
         Ok(Version {
             units: version_units,
             library_units,
@@ -114,29 +117,27 @@ impl SchemePrograms {
     }
 
     /// Loads the definitions that the entities of a program share, if there are any.
-    fn load_shared(
-        &mut self,
-        units: &[Arc<Unit>],
-        change: &mut Change,
-    ) -> Result<Option<(SharedDefinitions, usize)>, Failure> {
+    fn load_shared(&mut self, units: &[Arc<Unit>], change: &mut Change) -> Result<Option<LoadedDefinitions>, Failure> {
         let program = units.last().filter(|unit| unit.name.as_str() == PROGRAM);
-        let shared = program.and_then(|program| SharedDefinitions::of(program, units, &self.code));
-        let Some(shared) = shared else { return Ok(None) };
-        let compiled = self.compile_unit(&shared.unit)?;
+        let definitions = program.and_then(|program| SharedDefinitions::of(program, units, &self.code));
+        let Some(definitions) = definitions else {
+            return Ok(None);
+        };
+        let compiled = self.compile_unit(&definitions.unit)?;
         let number = self.load_compiled(&compiled)?;
         // An earlier text may have had the same definitions. They are the present ones, and an
         // entity that begins has the literals of no other unit of the program.
         let first = self.code.block_number(number, 0);
         let own = first..first + compiled.blocks.len();
         change.redirects.retain(|from, _| !own.contains(from));
-        Ok(Some((shared, number)))
+        Ok(Some(LoadedDefinitions { definitions, number }))
     }
 
     /// Loads what evaluates the new definitions of values in actors besides the main one.
     fn load_shared_values(
         &mut self,
         change: &mut Change,
-        units: &BTreeMap<Name, (Arc<Unit>, usize)>,
+        units: &LibraryUnits,
         shared: Option<&SharedDefinitions>,
     ) -> Result<(), Failure> {
         for changed in &mut change.units {
@@ -144,8 +145,8 @@ impl SchemePrograms {
             let is_shared = |name: &Name| !is_program || shared.is_some_and(|shared| shared.has(name));
             let values = changed.values.iter().filter(|(name, _)| is_shared(name));
             let values: Vec<CoreId> = values.map(|(_, node)| *node).collect();
-            if let Some((unit, _)) = units.get(&changed.name).filter(|_| !values.is_empty()) {
-                changed.shared_values = Some(self.load_later(&unit.with_forms(&values))?);
+            if let Some(loaded) = units.get(&changed.name).filter(|_| !values.is_empty()) {
+                changed.shared_values = Some(self.load_later(&loaded.unit.with_forms(&values))?);
             }
         }
         Ok(())
@@ -174,9 +175,10 @@ impl SchemePrograms {
         wanted: &mut BTreeSet<String>,
     ) -> Result<usize, Failure> {
         let mut new = self.new_unit(unit)?;
-        let Some((present, number)) = self.present.compared_units.get(&unit.name).cloned() else {
+        let Some(present) = self.present.compared_units.get(&unit.name).cloned() else {
             return self.load_compiled(&new.compiled);
         };
+        let number = present.number;
         let is_same =
             |code: &SchemePrograms, compiled: &CompiledUnit| code.code.units()[number].hash == compiled.hash();
         if unit.compiled.is_some() {
@@ -210,7 +212,7 @@ impl SchemePrograms {
         }
         new.loaded = loaded;
         let known = change.migrations.len();
-        let nodes = self.compare(&present, &new, change, wanted)?;
+        let nodes = self.compare(&present.unit, &new, change, wanted)?;
         for number in known..change.migrations.len() {
             let record_type = change.migrations[number].record_type.clone();
             self.retire_readers(loaded, &record_type, change)?;
@@ -220,7 +222,7 @@ impl SchemePrograms {
         if !nodes.is_empty() {
             let step = unit.with_forms(&nodes);
             let number = self.load_later(&step)?;
-            change.steps.push((Arc::new(step), number));
+            change.steps.push(LoadedUnit::of(&Arc::new(step), number));
         }
         Ok(loaded)
     }
@@ -247,7 +249,7 @@ impl SchemePrograms {
     /// the new unit succeed. The frames of these become large enough for both.
     fn successors_of(&self, new: &mut NewUnit<'_>) -> Result<Vec<(usize, usize)>, Failure> {
         let mut pairs = Vec::new();
-        for (unit, number) in self.earlier_units(&new.unit.name) {
+        for LoadedUnit { unit, number } in self.earlier_units(&new.unit.name) {
             let (_, before) = self.compiled_procedures(&unit)?;
             let alignment = Alignment::of(&unit, new.unit);
             for (old, inner) in successors(&before, &new.procedures, &alignment) {
@@ -263,27 +265,20 @@ impl SchemePrograms {
 
     /// Lists the units of a name that the versions up to the present one have, with all that were
     /// made of parts of them.
-    pub(super) fn earlier_units(&self, name: &Name) -> Vec<(Arc<Unit>, usize)> {
-        let mut found: Vec<(Arc<Unit>, usize)> = Vec::new();
-        let mut add =
-            |known: Option<&(Arc<Unit>, usize)>, shared: &Option<(SharedDefinitions, usize)>, change: &Change| {
-                let shared = shared.as_ref().filter(|_| name.as_str() == PROGRAM);
-                let shared = shared.map(|(shared, number)| (Arc::clone(&shared.unit), *number));
-                let steps = change.steps.iter().filter(|(unit, _)| unit.name == *name).cloned();
-                for one in known.cloned().into_iter().chain(shared).chain(steps) {
-                    if found.iter().all(|(_, number)| *number != one.1) {
-                        found.push(one);
-                    }
+    pub(super) fn earlier_units(&self, name: &Name) -> Vec<LoadedUnit> {
+        let mut found: Vec<LoadedUnit> = Vec::new();
+        let is_program = name.as_str() == PROGRAM;
+        for version in self.versions.before().chain([&self.present]) {
+            let known = version.compared_units.get(name).cloned();
+            let shared = version.shared.as_ref().filter(|_| is_program);
+            let shared = shared.map(LoadedDefinitions::unit);
+            let steps = version.change.steps.iter().filter(|step| step.unit.name == *name);
+            for one in known.into_iter().chain(shared).chain(steps.cloned()) {
+                if found.iter().all(|known| known.number != one.number) {
+                    found.push(one);
                 }
-            };
-        for version in self.versions.before() {
-            add(version.compared_units.get(name), &version.shared, &version.change);
+            }
         }
-        add(
-            self.present.compared_units.get(name),
-            &self.present.shared,
-            &self.present.change,
-        );
         found
     }
 
@@ -377,7 +372,7 @@ impl SchemePrograms {
             .present
             .compared_units
             .get(&present.name)
-            .map_or(new.loaded, |(_, number)| *number);
+            .map_or(new.loaded, |loaded| loaded.number);
         let Ok((_, before)) = self.compiled_procedures(present) else {
             return false;
         };

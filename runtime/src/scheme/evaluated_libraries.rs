@@ -17,7 +17,7 @@ use super::entity::PROGRAM;
 use super::evaluation::Evaluations;
 use super::interaction::syntax_failure;
 use super::programs::SchemePrograms;
-use super::version::NewText;
+use super::version::{LoadedUnit, NewText};
 use crate::model::failure::Failure;
 
 impl SchemePrograms {
@@ -80,7 +80,8 @@ impl SchemePrograms {
             return Ok(false);
         };
         let number = self.load_later(&unit)?;
-        self.present.compared_units.insert(name.clone(), (unit, number));
+        let loaded = LoadedUnit { unit, number };
+        self.present.compared_units.insert(name.clone(), loaded);
         Ok(true)
     }
 }

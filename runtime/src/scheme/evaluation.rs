@@ -24,6 +24,7 @@ use preserves::IOValue;
 
 use super::grants::covers;
 use super::source::Pinned;
+use super::version::{LibraryUnits, LoadedUnit};
 use crate::codec_struct;
 use crate::driver::Attached;
 use crate::model::codec::{Codec, record};
@@ -139,7 +140,7 @@ pub(super) struct TextCompiler<'a> {
     pub(super) code: &'a mut CodeSpace,
     pub(super) sources: &'a mut Pinned,
     /// The units of libraries, with their numbers, by name.
-    pub(super) library_units: &'a mut BTreeMap<Name, (Arc<Unit>, usize)>,
+    pub(super) library_units: &'a mut LibraryUnits,
     /// The units of texts, by number.
     pub(super) text_units: &'a mut BTreeMap<usize, Arc<Unit>>,
     /// The units that the actor has evaluated at its beginning.
@@ -531,10 +532,11 @@ impl TextCompiler<'_> {
         let mut loaded = Vec::new();
         for unit in libraries {
             let number = match self.library_units.get(&unit.name) {
-                Some((known, number)) if Arc::ptr_eq(known, unit) => *number,
+                Some(known) if Arc::ptr_eq(&known.unit, unit) => known.number,
                 Some(_) | None => self.code.load_apart(&compile(unit, self.code)?)?,
             };
-            self.library_units.insert(unit.name.clone(), (Arc::clone(unit), number));
+            self.library_units
+                .insert(unit.name.clone(), LoadedUnit::of(unit, number));
             loaded.push(number);
         }
         let text_unit = own;

@@ -292,7 +292,7 @@ impl SchemePrograms {
             let arguments = self.machine.arguments(count);
             let mut call = Call::new(procedure, &mut actor.instance, &self.code, turn, arguments);
             call.command_line = &self.command_line;
-            call.shared = self.present.shared.as_ref().map(|(shared, _)| shared);
+            call.shared = self.present.shared_definitions();
             call.expander = Some(&self.present.expander);
             call.machine = Some(&self.machine);
             (procedure.body)(&mut call)

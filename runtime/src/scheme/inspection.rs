@@ -138,7 +138,7 @@ impl SchemePrograms {
         let number = self.code.units().iter().position(|unit| unit.start == loaded.start)?;
         let of_library = || {
             let mut units = self.present.library_units.values();
-            units.find(|(_, known)| *known == number).map(|(unit, _)| unit)
+            units.find(|known| known.number == number).map(|known| &known.unit)
         };
         let unit = self.text_units.get(&number).or_else(of_library)?;
         Some((unit, loaded.start))

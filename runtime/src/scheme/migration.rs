@@ -27,7 +27,7 @@ use super::actor::SchemeActor;
 use super::apart::{Call, full, refused};
 use super::convert;
 use super::programs::SchemePrograms;
-use super::version::{Change, MigratedType, TypeMigration};
+use super::version::{Change, LoadedUnit, MigratedType, TypeMigration};
 use crate::model::failure::Failure;
 
 impl TypeMigration {
@@ -186,11 +186,11 @@ impl SchemePrograms {
             .present
             .compared_units
             .values()
-            .map(|(_, number)| *number)
+            .map(|loaded| loaded.number)
             .collect();
-        let steps = self.present.change.steps.iter().map(|(_, number)| *number);
+        let steps = self.present.change.steps.iter().map(|step| step.number);
         let migrations = self.present.change.migrations.iter().map(|migration| migration.unit);
-        let shared = self.present.shared.as_ref().map(|(_, number)| *number);
+        let shared = self.present.shared_number();
         let present: BTreeSet<usize> = present
             .into_iter()
             .chain(steps)
@@ -206,7 +206,7 @@ impl SchemePrograms {
             .map(|unit| &unit.name)
             .chain([&record_type.library])
         {
-            for (_, number) in self.earlier_units(unit) {
+            for LoadedUnit { number, .. } in self.earlier_units(unit) {
                 if !present.contains(&number) {
                     let blocks = self.code.blocks_of(number);
                     found.extend(blocks.filter(|block| self.code.mentions_global(*block, record_type)));
@@ -251,8 +251,8 @@ impl SchemePrograms {
     ) -> Result<(), Failure> {
         let mut earlier = self.earlier_units(&record_type.library);
         // A text that comes back is one of the earlier ones.
-        earlier.retain(|(_, number)| *number != present);
-        for (unit, number) in earlier {
+        earlier.retain(|known| known.number != present);
+        for LoadedUnit { unit, number } in earlier {
             let (_, procedures) = self.compiled_procedures(&unit)?;
             for procedure in procedures {
                 let block = self.code.block_number(number, procedure.block);

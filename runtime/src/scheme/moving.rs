@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use duet_kernel::code::moves::{FrameMove, Kept, LoadedVersion, Moves, Terms};
 use duet_kernel::compiler::variables_of;
-use duet_kernel::core::Unit;
 use duet_kernel::core::forms::FormKind;
 use duet_kernel::datum::Name;
 use duet_kernel::expander::{Expander, LIMIT_EXPANSION_NODES, Libraries};
@@ -25,7 +24,7 @@ use super::apart::{Call, full, refused};
 use super::convert;
 use super::programs::SchemePrograms;
 use super::stale::{FRAMES_MAX, StaleCode};
-use super::version::Change;
+use super::version::{Change, LibraryUnits, LoadedUnit};
 use crate::model::failure::{Failure, Frame};
 use crate::model::identity::Callable;
 
@@ -152,7 +151,7 @@ impl SchemePrograms {
     pub(super) fn compile_given(
         &mut self,
         change: &mut Change,
-        units: &BTreeMap<Name, (Arc<Unit>, usize)>,
+        units: &LibraryUnits,
         expander: &mut Expander,
         libraries: &mut dyn Libraries,
     ) -> Result<(), Failure> {
@@ -163,7 +162,7 @@ impl SchemePrograms {
         for changed in &change.units {
             let Some(new) = units.get(&changed.name) else { continue };
             for old in self.earlier_units(&changed.name) {
-                if let Some(moves) = self.moves_between(old, new.clone(), change) {
+                if let Some(moves) = self.moves_between(&old, new, change) {
                     wanted.extend(moves.expressions(&self.code));
                 }
             }
@@ -198,11 +197,11 @@ impl SchemePrograms {
         let (start, name) = (loaded.start, loaded.name.clone());
         let is_changed = self.present.change.units.iter().any(|unit| unit.name == name);
         let number = self.code.units().iter().position(|unit| unit.start == start)?;
-        let (_, present) = self.present.compared_units.get(&name)?;
-        if !is_changed || number == *present {
+        let present = self.present.compared_units.get(&name)?.number;
+        if !is_changed || number == present {
             return None;
         }
-        let successor = self.successor_at(position, &name, number, *present);
+        let successor = self.successor_at(position, &name, number, present);
         if !self.present.change.moves.contains_key(&number) {
             let moves = self.moves_from(&name, number);
             self.present.change.moves.insert(number, moves);
@@ -218,7 +217,7 @@ impl SchemePrograms {
             return self.present.change.redirects.get(&block).copied();
         }
         // Units that were made of parts of a text have bodies of their own.
-        let is_whole = |(_, known): &(_, usize)| *known == number;
+        let is_whole = |known: &LoadedUnit| known.number == number;
         let mut before = self.versions.before();
         let is_body = before.any(|version| version.compared_units.get(name).is_some_and(is_whole));
         is_body.then(|| self.code.block_number(present, 0))
@@ -227,24 +226,23 @@ impl SchemePrograms {
     /// The moves from an earlier unit to the present one of its name.
     fn moves_from(&self, name: &Name, number: usize) -> Option<Moves> {
         let mut earlier = self.earlier_units(name).into_iter();
-        let old = earlier.find(|(_, known)| *known == number)?;
-        let new = self.present.compared_units.get(name)?.clone();
-        self.moves_between(old, new, &self.present.change)
+        let old = earlier.find(|known| known.number == number)?;
+        let new = self.present.compared_units.get(name)?;
+        self.moves_between(&old, new, &self.present.change)
     }
 
     /// The moves from a unit to another of its name, with what a change says about them.
-    fn moves_between(&self, old: (Arc<Unit>, usize), new: (Arc<Unit>, usize), change: &Change) -> Option<Moves> {
-        let name = old.0.name.clone();
-        let version = |(unit, number): (Arc<_>, usize)| {
-            let variables = variables_of(&unit, &self.code).ok().flatten()?;
+    fn moves_between(&self, old: &LoadedUnit, new: &LoadedUnit, change: &Change) -> Option<Moves> {
+        let version = |loaded: &LoadedUnit| {
+            let variables = variables_of(&loaded.unit, &self.code).ok().flatten()?;
             Some(LoadedVersion {
-                unit,
-                number,
+                unit: Arc::clone(&loaded.unit),
+                number: loaded.number,
                 variables,
             })
         };
-        let steps = change.steps.iter().filter(|(unit, _)| unit.name == name);
-        let forms = steps.flat_map(|(unit, _)| unit.top_forms());
+        let steps = change.steps.iter().filter(|step| step.unit.name == old.unit.name);
+        let forms = steps.flat_map(|step| step.unit.top_forms());
         let values = forms.filter(|form| !matches!(form.kind, FormKind::Procedure(_)));
         let terms = Terms {
             apart: values.map(|form| form.node).collect(),

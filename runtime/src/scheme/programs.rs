@@ -32,7 +32,7 @@ use crate::scheme::entity::{Entity, PROGRAM};
 use crate::scheme::evaluation::Evaluations;
 use crate::scheme::profile::{Procedure, Profile};
 use crate::scheme::shared_definitions::SharedDefinitions;
-use crate::scheme::version::{Version, Versions};
+use crate::scheme::version::{LoadedDefinitions, LoadedUnit, Version, Versions};
 use crate::state::patches::Patches;
 use crate::turn::activation::Activation;
 use crate::turn::image::{FreezeError, Image, Stored, StoredUnit, StoredUnits, ThawError};
@@ -173,8 +173,8 @@ impl SchemePrograms {
 
     /// Returns the compiled unit of a library of the program, if it has one.
     pub fn compiled_library(&self, name: &Name) -> Option<CompiledUnit> {
-        let (unit, _) = self.present.library_units.get(name)?;
-        compile(unit, &self.code).ok()
+        let loaded = self.present.library_units.get(name)?;
+        compile(&loaded.unit, &self.code).ok()
     }
 
     #[expect(clippy::result_large_err, reason = "made once, before a run")]
@@ -216,7 +216,7 @@ impl SchemePrograms {
                 Ok(number) => {
                     programs.present.units.push(number);
                     let units = &mut programs.present.library_units;
-                    units.insert(unit.name.clone(), (Arc::clone(unit), number));
+                    units.insert(unit.name.clone(), LoadedUnit::of(unit, number));
                 }
                 Err(error) => return Err((error, programs.present.expander)),
             }
@@ -231,26 +231,21 @@ impl SchemePrograms {
     /// Loads the definitions of the main program, the last unit, that its entities evaluate.
     fn share(&mut self, units: &[Arc<Unit>]) -> Result<(), ProgramError> {
         let program = units.last().filter(|unit| unit.name.as_str() == PROGRAM);
-        let shared = program.and_then(|program| SharedDefinitions::of(program, units, &self.code));
-        if let Some(shared) = shared {
-            let number = self.load_unit(&shared.unit)?;
-            self.present.shared = Some((shared, number));
+        let definitions = program.and_then(|program| SharedDefinitions::of(program, units, &self.code));
+        if let Some(definitions) = definitions {
+            let number = self.load_unit(&definitions.unit)?;
+            self.present.shared = Some(LoadedDefinitions { definitions, number });
         }
         Ok(())
     }
 
     /// Returns the unit that an entity evaluates for the definitions of a library or of the main
     /// program.
-    pub(super) fn defining_unit(&self, library: &Name) -> Option<(&Unit, usize)> {
+    pub(super) fn defining_unit(&self, library: &Name) -> Option<LoadedUnit> {
         if library.as_str() == PROGRAM {
-            return self
-                .present
-                .shared
-                .as_ref()
-                .map(|(shared, number)| (&*shared.unit, *number));
+            return self.present.shared.as_ref().map(LoadedDefinitions::unit);
         }
-        let (unit, number) = self.present.library_units.get(library)?;
-        Some((unit, *number))
+        self.present.library_units.get(library).cloned()
     }
 
     /// Returns the entity that a program describes; `None` for the main program.

@@ -13,7 +13,7 @@ use super::entity::PROGRAM;
 use super::execution::mark_fiber;
 use super::grants::covers;
 use super::programs::{Fault, SchemePrograms};
-use super::version::Listed;
+use super::version::{Listed, LoadedUnit};
 use crate::model::failure::Failure;
 use crate::model::manifest::Manifest;
 use crate::state::patches::Patches;
@@ -144,7 +144,7 @@ impl SchemePrograms {
         step: usize,
         turn: &mut Activation,
     ) -> Result<(), Fault> {
-        let Some((of, unit)) = self.present.change.steps.get(step) else {
+        let Some(LoadedUnit { unit: of, number }) = self.present.change.steps.get(step).cloned() else {
             return Ok(());
         };
         // Only actors besides the main one may have evaluated a library that no text imports.
@@ -152,8 +152,8 @@ impl SchemePrograms {
             return Ok(());
         }
         let instance = &mut actor.instance;
-        instance.link_apart(&self.code, *unit)?;
-        let procedure = instance.unit_procedure(&self.code, *unit)?;
+        instance.link_apart(&self.code, number)?;
+        let procedure = instance.unit_procedure(&self.code, number)?;
         self.machine.start(instance, procedure, &[]);
         mark_fiber(&mut instance.heap, turn.fiber()).map_err(Fault::from)
     }

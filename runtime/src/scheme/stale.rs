@@ -13,6 +13,7 @@ use duet_kernel::machine::parked_frames;
 use super::actor::SchemeActor;
 use super::convert;
 use super::programs::SchemePrograms;
+use super::version::LoadedUnit;
 use crate::model::failure::Frame;
 use crate::model::identity::Callable;
 
@@ -47,15 +48,11 @@ impl SchemePrograms {
         let mut stale = Vec::new();
         for version in self.versions.before() {
             for name in version.compared_units.keys() {
-                let present = self.present.compared_units.get(name).map(|(_, number)| *number);
-                for (unit, number) in self.earlier_units(name) {
-                    let steps = self.present.change.steps.iter().any(|(_, step)| *step == number);
-                    let shared = self
-                        .present
-                        .shared
-                        .as_ref()
-                        .is_some_and(|(_, shared)| *shared == number);
-                    if Some(number) == present || steps || shared || unit.compiled.is_some() {
+                let present = self.present.compared_units.get(name).map(|loaded| loaded.number);
+                for LoadedUnit { unit, number } in self.earlier_units(name) {
+                    let steps = self.present.change.steps.iter().any(|step| step.number == number);
+                    let is_shared = self.present.shared_number() == Some(number);
+                    if Some(number) == present || steps || is_shared || unit.compiled.is_some() {
                         continue;
                     }
                     let Ok((_, procedures)) = self.compiled_procedures(&unit) else {

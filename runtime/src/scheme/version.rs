@@ -20,8 +20,37 @@ use super::template::LibraryTemplates;
 use crate::state::patches::{Patched, Patches};
 use crate::turn::program::Patching;
 
-/// The units of libraries, with their numbers, by name.
-pub(super) type LibraryUnits = BTreeMap<Name, (Arc<Unit>, usize)>;
+/// A unit and its number in the code space.
+#[derive(Clone)]
+pub(super) struct LoadedUnit {
+    pub(super) unit: Arc<Unit>,
+    pub(super) number: usize,
+}
+
+impl LoadedUnit {
+    pub(super) fn of(unit: &Arc<Unit>, number: usize) -> Self {
+        Self {
+            unit: Arc::clone(unit),
+            number,
+        }
+    }
+}
+
+/// The definitions that entities share, and the number of their unit in the code space.
+pub(super) struct LoadedDefinitions {
+    pub(super) definitions: SharedDefinitions,
+    pub(super) number: usize,
+}
+
+impl LoadedDefinitions {
+    /// Returns their unit.
+    pub(super) fn unit(&self) -> LoadedUnit {
+        LoadedUnit::of(&self.definitions.unit, self.number)
+    }
+}
+
+/// The units of libraries by name.
+pub(super) type LibraryUnits = BTreeMap<Name, LoadedUnit>;
 
 /// A version of a program: one of its texts, compiled.
 pub(super) struct Version {
@@ -37,9 +66,9 @@ pub(super) struct Version {
     /// The units with which those of a changed text are compared. The texts determine them,
     /// whatever this process has evaluated.
     pub(super) compared_units: LibraryUnits,
-    /// The definitions of the main program that its entities evaluate, with the number of their
-    /// unit; `None` if the program has no roles.
-    pub(super) shared: Option<(SharedDefinitions, usize)>,
+    /// The definitions of the main program that its entities evaluate; `None` if the program has no
+    /// roles.
+    pub(super) shared: Option<LoadedDefinitions>,
     pub(super) templates: LibraryTemplates,
     /// The difference from the version before.
     pub(super) change: Change,
@@ -59,6 +88,16 @@ impl Version {
             templates: LibraryTemplates::default(),
             change: Change::default(),
         }
+    }
+
+    /// Returns the definitions of the main program that its entities share.
+    pub(super) fn shared_definitions(&self) -> Option<&SharedDefinitions> {
+        self.shared.as_ref().map(|shared| &shared.definitions)
+    }
+
+    /// Returns the number of the unit of these definitions.
+    pub(super) fn shared_number(&self) -> Option<usize> {
+        self.shared.as_ref().map(|shared| shared.number)
     }
 }
 
@@ -136,7 +175,7 @@ pub(super) struct Change {
     /// definition and that the new text does not have.
     pub(super) retired: Vec<usize>,
     /// The units that evaluate what is new and what the person names, in order.
-    pub(super) steps: Vec<(Arc<Unit>, usize)>,
+    pub(super) steps: Vec<LoadedUnit>,
     /// The moves of frames from earlier units, by number, as far as somebody has asked; none from
     /// one without core forms.
     pub(super) moves: BTreeMap<usize, Option<Moves>>,
