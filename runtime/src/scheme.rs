@@ -36,6 +36,7 @@ mod observation;
 mod interaction;
 mod limits;
 mod profile;
+mod process_limits;
 mod programs;
 mod coverage;
 mod moving;

@@ -70,7 +70,9 @@ impl SchemePrograms {
     /// Lists the differences between a copy and the actor; without a copy, the actor is new.
     pub fn differences(&self, before: Option<&Remembered>, now: &SchemeActor) -> Differences {
         let now = self.remember(now);
-        let empty = Instance::new(super::programs::heap_limits(&crate::model::limits::Limits::default()));
+        let empty = Instance::new(super::process_limits::heap_limits(
+            &crate::model::limits::Limits::default(),
+        ));
         let before = before.map_or(&empty, |before| &before.instance);
         let mut comparison = Comparison {
             programs: self,

@@ -4,9 +4,6 @@
 //! It does not know what host procedures do; `host.rs` does.
 //! Read next: `host.rs`.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use duet_kernel::datum::Name;
 use duet_kernel::heap::{self, HeapFull, Register, RootId};
 use duet_kernel::machine::{Instance, Outcome};
@@ -216,7 +213,7 @@ impl SchemePrograms {
         actor.instance.link(&self.code)?;
         actor.instance.heap.set_lenient(false);
         actor.instance.heap.count_forced_collections(turn.is_memory_counted());
-        let stop = turn.is_memory_counted().then(|| Arc::clone(&self.stop));
+        let stop = turn.is_memory_counted().then(|| self.process.stop_flag());
         actor.instance.heap.stop_on(stop);
         actor.instance.heap.allow_fuel(turn.fuel_max());
         let outcome = loop {
@@ -250,7 +247,7 @@ impl SchemePrograms {
 
     /// Says whether the person wants the turn to stop; a replay never stops.
     fn is_stopped(&self, turn: &Activation) -> bool {
-        turn.is_memory_counted() && self.stop.load(Ordering::Relaxed)
+        turn.is_memory_counted() && self.process.is_stopping()
     }
 
     /// Returns the failure of a turn during which the run has come to hold far too much memory. The
@@ -258,10 +255,10 @@ impl SchemePrograms {
     /// this process gives the run less than it had.
     fn outgrown(&self, turn: &Activation) -> Option<Failure> {
         let allowed = turn.limits().run_bytes_max;
-        if !turn.is_memory_counted() && self.run_bytes_max >= allowed {
+        if !turn.is_memory_counted() && self.process.run_bytes_max() >= allowed {
             return None;
         }
-        let bytes_max = allowed.min(self.run_bytes_max);
+        let bytes_max = allowed.min(self.process.run_bytes_max());
         let is_beyond = self.process_bytes() > bytes_max.saturating_add(bytes_max / 2);
         is_beyond.then(|| Failure::run_exhausted(bytes_max))
     }

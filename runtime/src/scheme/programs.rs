@@ -15,8 +15,8 @@ use duet_kernel::compiler::compile;
 use duet_kernel::core::Unit;
 use duet_kernel::datum::{Name, SourceId};
 use duet_kernel::diagnostic::Diagnostic;
-use duet_kernel::expander::{Expander, Libraries};
-use duet_kernel::heap::{self, HeapFull, RootId};
+use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName};
+use duet_kernel::heap::{HeapFull, RootId};
 use duet_kernel::image;
 use duet_kernel::machine::{Instance, Machine, NativeMode};
 use duet_kernel::transformer::TransformerMachine;
@@ -41,6 +41,7 @@ use crate::turn::task::{End, Task};
 
 use super::actor::SchemeActor;
 use super::frames::FailedFrames;
+use super::process_limits::ProcessLimits;
 use super::source::{ProgramError, Source};
 use super::traced_turn::TracedTurn;
 use super::{convert, host, image_root};
@@ -83,12 +84,10 @@ pub struct SchemePrograms {
     pub(super) failed: FailedFrames,
     /// The turns that are traced.
     pub(super) traced: Vec<TracedTurn>,
-    /// Set while the person wants the current turn to stop.
-    pub(super) stop: Arc<AtomicBool>,
-    /// The memory in bytes that this process gives to the run.
-    pub(super) run_bytes_max: u64,
-    /// The gauge of the process's memory in bytes, and what it showed before the run.
-    pub(super) gauge: Option<(fn() -> u64, u64)>,
+    /// The limits that this process sets the run.
+    pub(super) process: ProcessLimits,
+    /// Finds a library that was compiled ahead.
+    pub(super) find_ahead: Option<fn(&LibraryName) -> Option<Ahead>>,
 }
 
 impl SchemePrograms {
@@ -101,7 +100,7 @@ impl SchemePrograms {
     /// Counts everything that the process allocates from now on against the run's memory; `gauge`
     /// returns the bytes that the process holds.
     pub fn weigh(&mut self, gauge: fn() -> u64) {
-        self.gauge = Some((gauge, gauge()));
+        self.process.weigh(gauge);
     }
 
     /// Names what compiles the texts, as snapshots are to say.
@@ -123,30 +122,20 @@ impl SchemePrograms {
     /// Gives the run no more than this memory in bytes, whatever its first record allows, because
     /// somebody else may have written that record.
     pub fn cap_memory(&mut self, run_bytes_max: u64) {
-        self.run_bytes_max = run_bytes_max;
-    }
-
-    fn heap_limits(&self, limits: &Limits) -> heap::Limits {
-        let cap = Limits::within(self.run_bytes_max).heap_bytes_max;
-        heap_limits(&Limits {
-            heap_bytes_max: limits.heap_bytes_max.min(cap),
-            ..*limits
-        })
+        self.process.cap_memory(run_bytes_max);
     }
 
     /// Returns the programs as they were compiled, for another run of the same program; `None` if
     /// the run has evaluated texts or taken on changed ones, whose code stays loaded.
     pub fn for_another_run(mut self) -> Option<Self> {
         let is_as_compiled = self.text_units.is_empty()
-            && self.versions.made == 0
+            && self.versions.is_first_only()
             && self.observation.is_none()
             && !self.has_stored_units;
         self.profile = None;
         self.failed = FailedFrames::default();
         self.traced.clear();
-        self.stop = Arc::default();
-        self.run_bytes_max = u64::MAX;
-        self.gauge = None;
+        self.process = ProcessLimits::default();
         is_as_compiled.then_some(self)
     }
 
@@ -158,7 +147,7 @@ impl SchemePrograms {
     /// Stops the current turn, and later ones, while the flag is set; the turn fails, and its
     /// record says so. A replay takes no notice of the flag.
     pub fn stop_on(&mut self, flag: Arc<AtomicBool>) {
-        self.stop = flag;
+        self.process.stop_on(flag);
     }
 
     /// Returns the code, for listings.
@@ -207,9 +196,8 @@ impl SchemePrograms {
             present: Version::of(expander),
             versions: Versions::default(),
             traced: Vec::new(),
-            stop: Arc::default(),
-            run_bytes_max: u64::MAX,
-            gauge: None,
+            process: ProcessLimits::default(),
+            find_ahead: None,
         };
         for unit in &expansion.units {
             match programs.load_unit(unit) {
@@ -284,12 +272,6 @@ impl From<HeapFull> for Fault {
     }
 }
 
-pub(super) fn heap_limits(limits: &Limits) -> heap::Limits {
-    heap::Limits {
-        bytes_max: usize::try_from(limits.heap_bytes_max).unwrap_or(usize::MAX),
-    }
-}
-
 impl Programs for SchemePrograms {
     type Instance = SchemeActor;
 
@@ -321,7 +303,7 @@ impl Programs for SchemePrograms {
 
     fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<SchemeActor, Failure> {
         Ok(SchemeActor {
-            instance: Box::new(Instance::new(self.heap_limits(limits))),
+            instance: Box::new(Instance::new(self.process.heap(limits))),
             entity: self.entity(program)?.map(Box::new),
             evaluations: None,
         })
@@ -392,7 +374,7 @@ impl Programs for SchemePrograms {
     }
 
     fn process_bytes(&self) -> u64 {
-        self.gauge.map_or(0, |(gauge, before)| gauge().saturating_sub(before))
+        self.process.process_bytes()
     }
 
     fn take_quick_fuel(&mut self) -> u64 {
@@ -437,7 +419,7 @@ impl Programs for SchemePrograms {
     }
 
     fn run_bytes_max(&self) -> u64 {
-        self.run_bytes_max
+        self.process.run_bytes_max()
     }
 
     /// The cost grows with everything that the program reaches.
@@ -505,7 +487,7 @@ impl Programs for SchemePrograms {
         } else {
             Some(Box::new(Evaluations::thaw(
                 texts,
-                self.heap_limits(limits).words_max(),
+                self.process.heap(limits).words_max(),
                 image.fetch,
                 &mut self.text_compiler(entity.as_ref().map(|entity| entity.name().library).as_ref()),
             )?))
@@ -513,7 +495,7 @@ impl Programs for SchemePrograms {
         let mut fetch = |name: image::ChunkName| (image.fetch)(&BlobHash(name.0));
         let root = (image.fetch)(&root);
         let root = image::Chunk::new(root.ok_or_else(|| failed("the heap's root is missing".to_owned()))?);
-        let instance = image::restore_instance(&root, self.heap_limits(limits), &mut fetch, &self.code);
+        let instance = image::restore_instance(&root, self.process.heap(limits), &mut fetch, &self.code);
         let instance = instance.map_err(|error| ThawError {
             reason: error.to_string(),
             is_code_missing: error.is_code_missing(),

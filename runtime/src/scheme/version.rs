@@ -1,16 +1,17 @@
 //! A version of a run's program, and its difference from the one before, as data.
 //!
 //! INVARIANT: a version has all that new computations need of its text, and nothing of an instance.
-//! It does not make versions; `change.rs` does. It does not move between them; `versions.rs` does.
-//! Read next: `versions.rs`.
+//! It does not make versions; `change.rs` does. It does not choose the present one; `versions.rs`
+//! does. Read next: `versions.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::sync::Arc;
 
 use duet_kernel::code::moves::Moves;
 use duet_kernel::core::{CoreId, Unit};
 use duet_kernel::datum::{Name, Span};
-use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName};
+use duet_kernel::expander::{Expander, Libraries};
 use duet_kernel::unit::GlobalName;
 
 use super::given_values::GivenValues;
@@ -101,33 +102,105 @@ impl Version {
     }
 }
 
-/// The versions of a program besides the present one.
+/// The versions of a program besides the present one, and the moves from one to another.
+///
+/// INVARIANT: the texts that were followed lead from the first version over the earlier ones to the
+/// present one.
 #[derive(Default)]
 pub(super) struct Versions {
     /// The earlier ones, the first text's first.
-    pub(super) earlier: Vec<EarlierVersion>,
+    earlier: Vec<EarlierVersion>,
     /// The changed texts that led to the present one.
-    pub(super) followed: Patches,
+    followed: Patches,
     /// Versions that the run has left, the latest last: it may come back.
-    pub(super) left: Vec<LeftVersion>,
+    left: Vec<LeftVersion>,
     /// The number of versions made so far, in any order.
-    pub(super) made: u64,
-    /// Finds a library that was compiled ahead.
-    pub(super) ahead: Option<fn(&LibraryName) -> Option<Ahead>>,
+    made: u64,
 }
 
+/// The maximum number of versions that are kept for a run which has left them. Each has the syntax
+/// of all libraries.
+const LEFT_MAX: usize = 4;
+
 impl Versions {
-    /// The versions before the present one, the first text's first.
+    /// Returns the versions before the present one, the first text's first.
     pub(super) fn before(&self) -> impl DoubleEndedIterator<Item = &Version> {
         self.earlier.iter().map(|earlier| &earlier.version)
+    }
+
+    /// Returns the number of the versions before the present one.
+    pub(super) fn count_before(&self) -> usize {
+        self.earlier.len()
+    }
+
+    /// Returns the changed texts that led to the present version.
+    pub(super) fn followed(&self) -> &Patches {
+        &self.followed
+    }
+
+    /// Notes the changed texts that lead to the present version, and returns those before.
+    pub(super) fn follow(&mut self, texts: Patches) -> Patches {
+        mem::replace(&mut self.followed, texts)
+    }
+
+    /// Counts a version that is about to be made, and returns its number.
+    pub(super) fn count_made(&mut self) -> u64 {
+        self.made += 1;
+        self.made
+    }
+
+    /// Says whether there has been only the first version.
+    pub(super) fn is_first_only(&self) -> bool {
+        self.made == 0
+    }
+
+    /// Makes the next version the present one.
+    pub(super) fn go_forward(&mut self, present: &mut Version, next: NextVersion) {
+        let compared_alone = mem::replace(&mut present.compared_units, next.compared_before);
+        self.earlier.push(EarlierVersion {
+            version: mem::replace(present, next.version),
+            compared_alone,
+        });
+    }
+
+    /// Makes the version before the present one again, which `texts` led to. Returns whether there
+    /// is one.
+    pub(super) fn go_back(&mut self, present: &mut Version, texts: &[Patched]) -> bool {
+        let Some(earlier) = self.earlier.pop() else {
+            return false;
+        };
+        let version = mem::replace(present, earlier.version);
+        let compared_before = mem::replace(&mut present.compared_units, earlier.compared_alone);
+        // Spans name texts by number, whatever version they come from.
+        present.expander.set_sources(version.expander.sources().to_vec());
+        if self.left.len() == LEFT_MAX {
+            self.left.remove(0);
+        }
+        self.left.push(LeftVersion {
+            texts: texts.to_vec(),
+            next: NextVersion {
+                version,
+                compared_before,
+            },
+        });
+        true
+    }
+
+    /// Takes the version that changed texts lead to from the present one, if the run has left it
+    /// lately.
+    pub(super) fn take_left(&mut self, present: &Version, texts: &[Patched]) -> Option<NextVersion> {
+        let place = self.left.iter().position(|left| left.texts == texts)?;
+        let mut next = self.left.remove(place).next;
+        next.version.expander.set_sources(present.expander.sources().to_vec());
+        Some(next)
     }
 }
 
 /// A version that another follows.
-pub(super) struct EarlierVersion {
-    pub(super) version: Version,
+struct EarlierVersion {
+    version: Version,
     /// Its `compared_units` when none follows it.
-    pub(super) compared_alone: LibraryUnits,
+    compared_alone: LibraryUnits,
 }
 
 /// A version that can follow the present one.
@@ -138,10 +211,10 @@ pub(super) struct NextVersion {
 }
 
 /// A version that a run has left.
-pub(super) struct LeftVersion {
+struct LeftVersion {
     /// The changed texts that lead to it.
-    pub(super) texts: Vec<Patched>,
-    pub(super) next: NextVersion,
+    texts: Vec<Patched>,
+    next: NextVersion,
 }
 
 /// A new text after expansion.

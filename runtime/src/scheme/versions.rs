@@ -22,20 +22,16 @@ use super::programs::SchemePrograms;
 use super::source::differing::differing;
 use super::source::matching::Matching;
 use super::source::{Pinned, ProgramRecord};
-use super::version::{EarlierVersion, LeftVersion, NewText, NextVersion};
+use super::version::{NewText, NextVersion};
 use crate::model::codec::Codec;
 use crate::model::failure::Failure;
 use crate::state::patches::{Patched, Patches};
-
-/// The maximum number of versions that are kept for a run which has left them. Each has the syntax
-/// of all libraries.
-const LEFT_MAX: usize = 4;
 
 impl SchemePrograms {
     /// Takes libraries of changed texts from `ahead` if they were compiled from exactly these
     /// texts.
     pub fn find_ahead(&mut self, ahead: fn(&LibraryName) -> Option<Ahead>) {
-        self.versions.ahead = Some(ahead);
+        self.find_ahead = Some(ahead);
     }
 
     /// Returns a source that the run has pinned, by the key under which it was found.
@@ -56,7 +52,7 @@ impl SchemePrograms {
 
     /// The changed texts that led to the present version.
     pub(super) fn present_texts(&self) -> Patches {
-        Arc::clone(&self.versions.followed)
+        Arc::clone(self.versions.followed())
     }
 
     /// Goes to the version that a list of changed texts leads to.
@@ -65,75 +61,39 @@ impl SchemePrograms {
     /// [`Failure`] if a text does not compile, or cannot take the place of the one before; the
     /// version is then that of the texts before it.
     pub(super) fn go_to(&mut self, patches: &Patches) -> Result<(), Failure> {
-        if Arc::ptr_eq(&self.versions.followed, patches) {
+        if Arc::ptr_eq(self.versions.followed(), patches) {
             return Ok(());
         }
-        let followed = mem::take(&mut self.versions.followed);
+        let followed = self.versions.follow(Patches::default());
         let common = followed
             .iter()
             .zip(patches.iter())
             .take_while(|(one, other)| one == other);
         let common = common.count();
-        while self.versions.earlier.len() > common {
-            self.go_back(&followed[..self.versions.earlier.len()]);
+        while self.versions.count_before() > common {
+            let texts = &followed[..self.versions.count_before()];
+            if self.versions.go_back(&mut self.present, texts) {
+                self.redirect();
+            }
         }
         for (count, patched) in (1..).zip(patches.iter()).skip(common) {
-            if let Some(version) = self.take_left(&patches[..count]) {
-                self.go_forward(version);
-                continue;
-            }
-            match self.next_version(patches[..count - 1].last(), patched) {
-                Ok(version) => self.go_forward(version),
+            let next = match self.versions.take_left(&self.present, &patches[..count]) {
+                Some(next) => Ok(next),
+                None => self.next_version(patches[..count - 1].last(), patched),
+            };
+            match next {
+                Ok(next) => {
+                    self.versions.go_forward(&mut self.present, next);
+                    self.redirect();
+                }
                 Err(failure) => {
-                    self.versions.followed = Arc::new(patches[..count - 1].to_vec());
+                    self.versions.follow(Arc::new(patches[..count - 1].to_vec()));
                     return Err(failure);
                 }
             }
         }
-        self.versions.followed = Arc::clone(patches);
+        self.versions.follow(Arc::clone(patches));
         Ok(())
-    }
-
-    fn go_forward(&mut self, next: NextVersion) {
-        let compared_alone = mem::replace(&mut self.present.compared_units, next.compared_before);
-        let version = mem::replace(&mut self.present, next.version);
-        self.versions.earlier.push(EarlierVersion {
-            version,
-            compared_alone,
-        });
-        self.redirect();
-    }
-
-    /// Goes back from the version that changed texts lead to.
-    fn go_back(&mut self, texts: &[Patched]) {
-        let Some(earlier) = self.versions.earlier.pop() else {
-            return;
-        };
-        let version = mem::replace(&mut self.present, earlier.version);
-        let compared_before = mem::replace(&mut self.present.compared_units, earlier.compared_alone);
-        // Spans name texts by number, whatever version they come from.
-        self.present.expander.set_sources(version.expander.sources().to_vec());
-        self.redirect();
-        if self.versions.left.len() == LEFT_MAX {
-            self.versions.left.remove(0);
-        }
-        self.versions.left.push(LeftVersion {
-            texts: texts.to_vec(),
-            next: NextVersion {
-                version,
-                compared_before,
-            },
-        });
-    }
-
-    /// Takes the version that changed texts lead to, if the run has left it lately.
-    fn take_left(&mut self, texts: &[Patched]) -> Option<NextVersion> {
-        let mut left = self.versions.left.iter();
-        let place = left.position(|left| left.texts == texts)?;
-        let mut next = self.versions.left.remove(place).next;
-        let sources = self.present.expander.sources().to_vec();
-        next.version.expander.set_sources(sources);
-        Some(next)
     }
 
     fn redirect(&mut self) {
@@ -170,13 +130,13 @@ impl SchemePrograms {
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
         let known = self.present.expander.sources().len();
         expander.set_sources(self.present.expander.sources().to_vec());
-        let ahead = self.versions.ahead;
+        let ahead = self.find_ahead;
         let find = move |name: &LibraryName| ahead.and_then(|ahead| ahead(name));
         let mut matching = Matching::new(Pinned(sources), &find);
         let expansion = expander.expand_program(&record.name, &text, &mut matching);
         let expansion = expansion.map_err(|errors| super::interaction::syntax_failure(&expander, &errors))?;
         expander.set_sources(told_apart(expander.sources(), known, patched.turn));
-        self.versions.made += 1;
+        let id = self.versions.count_made();
         let compared_alone = self.present.compared_units.clone();
         let changed = self.change_to(NewText {
             expander,
@@ -184,7 +144,7 @@ impl SchemePrograms {
             libraries: &mut matching,
             patched,
             differing,
-            id: self.versions.made,
+            id,
         });
         // The comparison adds to them; they stay so only while the new version is the present one.
         let compared_before = mem::replace(&mut self.present.compared_units, compared_alone);
