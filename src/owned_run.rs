@@ -27,6 +27,7 @@ mod library_folder;
 mod measure;
 pub(crate) mod notes;
 mod output_mark;
+mod ownership;
 pub(crate) mod patching;
 mod proof;
 mod reporting;
@@ -44,7 +45,6 @@ mod widening;
 use std::sync::Arc;
 
 use annotate_snippets::Level;
-use duet_drivers::door::Request;
 use duet_drivers::world::World;
 use duet_journal::{Blob, Epoch, Record, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, Libraries, LibraryName};
@@ -77,6 +77,7 @@ pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
 use library_folder::Folder;
 pub(crate) use measure::{share as share_memory, share_among as share_memory_among};
+use ownership::Ownership;
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
 pub(crate) use stepwise::{Waited, is_approval, newest_evaluation};
@@ -89,10 +90,7 @@ pub(crate) struct OwnedRun {
     place: RunPlace,
     texts: SourceTexts,
     world: Reporting,
-    lease: RunLease,
-    branches: Branches,
-    /// Who asked it to stop, to be told when it has.
-    stopped_by: Option<Request>,
+    ownership: Ownership,
     manner: DriveMode,
 }
 
@@ -463,13 +461,11 @@ impl OwnedRun {
         };
         host::dismiss_peers(&mut run);
         Self {
-            lease: RunLease::of(&run, &mut world, &place),
-            branches,
+            ownership: Ownership::new(RunLease::of(&run, &mut world, &place), branches),
             world: Reporting::new(world, &place, run.id()),
             run,
             place,
             texts,
-            stopped_by: None,
             manner: DriveMode::default(),
         }
     }
@@ -479,7 +475,7 @@ impl OwnedRun {
         Detached {
             run: self.run,
             texts: self.texts,
-            branches: self.branches,
+            branches: self.ownership.into_branches(),
         }
     }
 

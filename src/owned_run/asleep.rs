@@ -36,8 +36,6 @@ pub(crate) enum Rested {
 /// How a run is driven.
 #[derive(Default)]
 pub(super) struct DriveMode {
-    /// Whether a letter has asked it to stop.
-    pub(super) is_stopped: bool,
     /// Whether it is let go as soon as it only waits.
     pub(super) sleeps: bool,
     /// Whether a person is at its prompt.
@@ -89,7 +87,7 @@ impl OwnedRun {
         };
         let rested = match driven {
             Ok(DriveOutcome::Ended { code }) => Ok(Rested::Ended(code)),
-            Ok(DriveOutcome::Interrupted) if self.manner.is_stopped || self.stopped_by.is_some() => Ok(Rested::Stopped),
+            Ok(DriveOutcome::Interrupted) if self.ownership.is_stopped() => Ok(Rested::Stopped),
             Ok(DriveOutcome::Interrupted) => Ok(Rested::Interrupted),
             Ok(DriveOutcome::Asking { .. } | DriveOutcome::Waiting { .. } | DriveOutcome::Stuck { .. }) => {
                 Ok(match self.run.need() {

@@ -6,9 +6,8 @@
 //! Read next: `serve.rs`, then `stop_report.rs`.
 
 use duet_drivers::world::Happening;
-use duet_journal::{Need, Sequence, Store};
+use duet_journal::{Need, Store};
 use duet_runtime::driver::{Drivers, Input};
-use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::failure;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::{Advance, DriveOutcome, Run};
@@ -34,12 +33,12 @@ impl OwnedRun {
     fn go_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, RunError> {
         loop {
             if let Some(request) = self.attend(store)? {
-                self.stopped_by = Some(request);
+                self.ownership.stop_for(Some(request));
                 self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
                 return Ok(DriveOutcome::Interrupted);
             }
             if self.read_letters(store)? {
-                self.manner.is_stopped = true;
+                self.ownership.stop_for_letter();
                 return Ok(DriveOutcome::Interrupted);
             }
             let happening = match self.run.advance(store, &mut self.world as &mut dyn Drivers)? {
@@ -56,7 +55,8 @@ impl OwnedRun {
             match happening {
                 Happening::Input(Input::Interrupt) => {
                     // Whoever asks to stop the run interrupts a long turn.
-                    self.stopped_by = self.attend(store)?;
+                    let stop_request = self.attend(store)?;
+                    self.ownership.stop_for(stop_request);
                     self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
                     return Ok(DriveOutcome::Interrupted);
                 }
@@ -69,7 +69,8 @@ impl OwnedRun {
 
     /// Lets other processes ask for things, if they cannot yet.
     fn open_door(&mut self) {
-        if let Some(journal) = self.place.journal.as_ref().filter(|_| self.lease.takes_door()) {
+        let needs_door = self.place.journal.is_some() && self.ownership.lease().takes_door();
+        if let Some(journal) = self.place.journal.as_ref().filter(|_| needs_door) {
             self.world.open_door(journal, self.run.id());
         }
     }
@@ -145,13 +146,8 @@ impl OwnedRun {
 
     /// Ends all that keeps the run, before it is given up, and returns it with its texts.
     pub(super) fn close(self) -> (Run, SourceTexts) {
-        let turn = self.head().number();
-        drop(self.branches);
-        if let Some(request) = self.stopped_by {
-            request.reply(Ok(record("stopped", vec![turn.encode()])));
-        }
-        drop(self.world);
-        self.lease.end();
+        let head = self.head();
+        self.ownership.end(head, self.world);
         (self.run, self.texts)
     }
 
@@ -167,29 +163,10 @@ impl OwnedRun {
     ) -> Result<ExitCode, CommandError> {
         let is_output_closed = self.world.is_output_closed();
         let is_terminated = self.world.is_terminated();
-        let Self {
-            mut run,
-            place,
-            texts: _,
-            world,
-            lease,
-            branches,
-            stopped_by,
-            manner: _,
-        } = self;
-        // They end before the run is given up.
-        drop(branches);
-        if let Some(request) = stopped_by {
-            let turn = run.head().map_or(0, |tip| tip.sequence.number());
-            request.reply(Ok(record("stopped", vec![turn.encode()])));
-        }
-        // The terminal is the program's until the world has let go of it.
-        drop(world);
-        lease.end();
-        let place = StopReport {
-            place: &place,
-            head: run.head().map_or(Sequence::FIRST, |tip| tip.sequence),
-        };
+        let head = self.head();
+        self.ownership.end(head, self.world);
+        let (mut run, place) = (self.run, self.place);
+        let place = StopReport { place: &place, head };
         place.tell_recalled(&run.take_recalled(), terminal);
         let untaken = &run.state().untaken;
         if !matches!(rest, DriveOutcome::Stuck { .. }) {

@@ -15,7 +15,7 @@ use super::branches::Announce;
 impl OwnedRun {
     /// Lets clients reach the branches that this process comes to execute.
     pub(crate) fn announce_branches(&mut self, announce: Announce) {
-        self.branches.announce_to(announce);
+        self.ownership.branches().announce_to(announce);
     }
 
     /// Lets clients come; the run then waits for them when it has nothing else to do.

@@ -20,7 +20,7 @@ impl OwnedRun {
     /// If the run cannot go on.
     pub(super) fn read_letters(&mut self, store: &mut dyn Store) -> Result<bool, RunError> {
         let mut is_to_stop = false;
-        if !self.lease.take_mail() {
+        if !self.ownership.lease().take_mail() {
             return Ok(is_to_stop);
         }
         for letter in store.letters(self.run.id(), self.run.branch())? {

@@ -161,7 +161,7 @@ impl OwnedRun {
     /// # Errors
     /// If the run cannot go on.
     pub(super) fn attend(&mut self, store: &mut dyn Store) -> Result<Option<Request>, RunError> {
-        if self.lease.is_lost() {
+        if self.ownership.lease().is_lost() {
             store.check_claim(self.run.id(), self.run.epoch())?;
         }
         while let Some(request) = self.world.take_asked() {
@@ -358,7 +358,7 @@ impl OwnedRun {
     /// Executes a further branch of the run, unless it is executed already.
     fn begin_branch(&mut self, name: &str, store: &mut dyn Store) -> Result<(), Refusal> {
         let branch = BranchName::new(name).map_err(|error| Refusal::Why(error.to_string()))?;
-        if branch == *self.run.branch() || self.branches.has(&branch) {
+        if branch == *self.run.branch() || self.ownership.branches().has(&branch) {
             return Ok(());
         }
         let run = self.run.id().clone();
@@ -373,7 +373,8 @@ impl OwnedRun {
             head,
             turn: None,
         };
-        self.branches
+        self.ownership
+            .branches()
             .begin(journal, place, self.run.epoch())
             .map_err(Refusal::Why)
     }

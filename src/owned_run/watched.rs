@@ -63,7 +63,7 @@ impl OwnedRun {
         drop(clock);
         if rest == DriveOutcome::Interrupted {
             store.set_need(self.run.id(), self.run.branch(), self.run.epoch(), Need::Nothing)?;
-            if watched.files().has_saved() && self.stopped_by.is_none() {
+            if watched.files().has_saved() && !self.ownership.has_stop_request() {
                 self.close();
                 return Ok(Stop::Saved);
             }
