@@ -15,7 +15,7 @@ use crate::value_text::shown;
 pub(crate) const TOOL: &str = "model/chat";
 
 /// A question to a model.
-pub(crate) struct Asked {
+pub(crate) struct ModelCall {
     /// The role in which the program asks.
     pub(crate) role: String,
     pub(crate) model: String,
@@ -81,7 +81,7 @@ impl WantedCall {
 }
 
 /// The answer of a model.
-pub(crate) struct Heard {
+pub(crate) struct ModelReply {
     pub(crate) model: Option<String>,
     pub(crate) content: String,
     /// The calls that it asks for.
@@ -100,13 +100,13 @@ pub(crate) struct Usage {
 }
 
 /// Reads the call of a model.
-pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
+pub(crate) fn asked(call: &InvokeTool) -> Option<ModelCall> {
     if call.tool != TOOL {
         return None;
     }
     let payload = call.payload.value();
     let messages = list(&field(&payload, "messages")?)?;
-    Some(Asked {
+    Some(ModelCall {
         role: shown(&call.role),
         model: text_field(&payload, "model").unwrap_or_else(|| "default".to_owned()),
         messages: messages.into_iter().map(|message| read_message(&message)).collect(),
@@ -116,7 +116,7 @@ pub(crate) fn asked(call: &InvokeTool) -> Option<Asked> {
 }
 
 /// Reads the result of a call of `model/chat`; the caller knows that it is one.
-pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
+pub(crate) fn heard(result: &IOValue) -> Option<ModelReply> {
     let usage = field(result, "usage").filter(IOValue::is_dictionary);
     let content = match field(result, "content") {
         Some(_) => text_field(result, "content")?,
@@ -125,7 +125,7 @@ pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
     let stop = text_field(result, "stop").unwrap_or_else(|| "end".to_owned());
     let calls = field(result, "tool_calls").map_or(Some(Vec::new()), |calls| list(&calls))?;
     let count = |key| field(usage.as_ref()?, key)?.as_u64()?.ok();
-    Some(Heard {
+    Some(ModelReply {
         model: text_field(result, "model"),
         content,
         calls: calls.as_slice().iter().map(WantedCall::of).collect(),
@@ -138,7 +138,7 @@ pub(crate) fn heard(result: &IOValue) -> Option<Heard> {
     })
 }
 
-impl Asked {
+impl ModelCall {
     /// Tells the call in a few words: the role, the model, and what it hears last.
     pub(crate) fn line(&self) -> String {
         let last = self.messages.last();
@@ -175,7 +175,7 @@ impl Asked {
     }
 }
 
-impl Heard {
+impl ModelReply {
     /// Tells the result in a few words: its cost, and the calls or the first words.
     pub(crate) fn line(&self) -> String {
         let names: Vec<&str> = self.calls.iter().map(|call| &*call.name).collect();
@@ -324,7 +324,7 @@ pub(crate) fn text_field(value: &IOValue, key: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn result(text: &str) -> Heard {
+    fn result(text: &str) -> ModelReply {
         heard(&text.parse().expect("a value")).expect("a result")
     }
 

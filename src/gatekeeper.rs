@@ -177,7 +177,7 @@ impl Gatekeeper {
         let host = self.host(&address).ok_or_else(|| unknown(&address))?;
         match &steps.asked {
             None => Ok(host),
-            Some(Asked::Fork(name)) => {
+            Some(SessionRequest::Fork(name)) => {
                 if !grant.may_fork {
                     let why = "the sturdy reference does not grant forks; `duet grant --fork` does";
                     return Err(denied(why.to_owned()));
@@ -186,7 +186,7 @@ impl Gatekeeper {
                 self.fork(&address, name).map_err(|error| denied(error.first_line()))?;
                 self.host(&forked).ok_or_else(|| unknown(&forked))
             }
-            Some(Asked::Approve { question, answer }) => {
+            Some(SessionRequest::Approve { question, answer }) => {
                 let why = "the sturdy reference does not grant approvals; `duet grant --approve` does";
                 let session = grant.approves.clone().ok_or_else(|| denied(why.to_owned()))?;
                 let owner_request = OwnerRequest::Approve {
@@ -225,7 +225,7 @@ impl Gatekeeper {
 }
 
 /// The request of a client that comes with a reference.
-enum Asked {
+enum SessionRequest {
     /// To begin a branch.
     Fork(String),
     /// To answer what a session wants approved.
@@ -236,7 +236,7 @@ enum Asked {
 struct Steps {
     reference: IOValue,
     branch: Option<String>,
-    asked: Option<Asked>,
+    asked: Option<SessionRequest>,
 }
 
 impl Steps {
@@ -250,11 +250,11 @@ impl Steps {
         };
         let part = |value: &IOValue, index| IOValue::from(value.index(index));
         if shown.is_simple_record("fork", Some(2)) {
-            steps.asked = Some(Asked::Fork(branch_name(&part(shown, 0))?));
+            steps.asked = Some(SessionRequest::Fork(branch_name(&part(shown, 0))?));
             steps.reference = part(shown, 1);
         } else if shown.is_simple_record("approve", Some(3)) {
             let question = String::decode(&part(shown, 0));
-            steps.asked = Some(Asked::Approve {
+            steps.asked = Some(SessionRequest::Approve {
                 question: question.map_err(|error| Refused::new("malformed", error))?,
                 answer: part(shown, 1),
             });

@@ -92,7 +92,7 @@ pub(crate) struct Origins<'a> {
 /// that shares the turns.
 #[derive(Default)]
 pub(crate) struct KnownOrigins {
-    requests: BTreeMap<RequestId, Asked>,
+    requests: BTreeMap<RequestId, RequestOrigin>,
     roles: BTreeMap<ActorId, Option<String>>,
     /// The paths of all actors, once somebody has asked for one.
     paths: Option<ActorPaths>,
@@ -113,7 +113,7 @@ impl KnownOrigins {
 
 /// What asked, and in which turn; none if that turn cannot be found.
 #[derive(Clone, Debug)]
-struct Asked {
+struct RequestOrigin {
     origin: Origin,
     at: Option<Sequence>,
 }
@@ -196,7 +196,9 @@ impl<'a> Origins<'a> {
             }
             _ => return,
         };
-        self.known.requests.insert(request, Asked { origin, at: Some(at) });
+        self.known
+            .requests
+            .insert(request, RequestOrigin { origin, at: Some(at) });
     }
 
     /// Finds the origin of a request that a turn answers.
@@ -215,10 +217,10 @@ impl<'a> Origins<'a> {
         Ok(self.asked(request, before)?.at)
     }
 
-    fn asked(&mut self, request: RequestId, before: Sequence) -> Result<Asked, CommandError> {
+    fn asked(&mut self, request: RequestId, before: Sequence) -> Result<RequestOrigin, CommandError> {
         let is_known = |origins: &Self, number| origins.known.requests.contains_key(&RequestId(number));
         self.find(request.0, before, &request_of, is_known)?;
-        let unknown = Asked {
+        let unknown = RequestOrigin {
             origin: Origin::Other,
             at: None,
         };

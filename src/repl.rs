@@ -4,7 +4,6 @@
 //! there is a run; the other parts know text, the line editor knows keys.
 //! Read next: `repl/prompt.rs`, then `repl/session.rs`.
 
-mod asked;
 mod attach;
 pub(crate) mod command;
 pub(crate) mod complete;
@@ -26,4 +25,5 @@ pub(crate) mod prompt;
 pub(crate) mod remote;
 pub(crate) mod screen;
 pub(crate) mod session;
+mod session_question;
 pub(crate) mod streams;

@@ -58,7 +58,7 @@ impl RunStatus {
 
 /// How a run stands, with the reason, and what its language models cost so far.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct RunStanding {
     pub(crate) standing: RunStatus,
     /// The first open question, the awaited fact, why the run failed or was left; otherwise empty.
     pub(crate) words: String,
@@ -129,7 +129,7 @@ impl<'a> Standings<'a> {
         store: &dyn Store,
         run: &RunId,
         head: &Head,
-    ) -> Result<(Found, Option<u64>), CommandError> {
+    ) -> Result<(RunStanding, Option<u64>), CommandError> {
         let place = Place {
             run: run.clone(),
             branch: head.branch.clone(),
@@ -148,7 +148,7 @@ impl<'a> Standings<'a> {
             } else {
                 0
             };
-            let found = Found {
+            let found = RunStanding {
                 standing: RunStatus::Running(Box::new(owner), questions),
                 words: known.words,
                 until_ms: known.until_ms,
@@ -162,7 +162,7 @@ impl<'a> Standings<'a> {
         let need = store.need(run, &head.branch)?;
         let rest = known.rest.known(need, claim.as_ref(), store.now_ms()?);
         let seen = claim.and_then(|claim| claim.owner.parse::<Owner>().ok());
-        let found = Found {
+        let found = RunStanding {
             standing: RunStatus::Resting(rest),
             // One that a person has stopped needs nobody.
             words: why_left(rest, seen.is_some() && need != Need::Nothing, known.words),

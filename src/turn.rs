@@ -24,7 +24,7 @@ use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
 
 use crate::error::CommandError;
-use crate::exchange::{self, Asked, Heard};
+use crate::exchange::{self, ModelCall, ModelReply};
 use crate::reach::Reach;
 use crate::render::message_of;
 use crate::terminal::Terminal;
@@ -85,7 +85,7 @@ pub(crate) fn is_failed_turn(turn: &TurnRecord) -> bool {
 }
 
 /// The words of a model that an event brings.
-pub(crate) fn heard(event: &Event, asked: AskedModel<'_>) -> Option<Heard> {
+pub(crate) fn heard(event: &Event, asked: AskedModel<'_>) -> Option<ModelReply> {
     let Event::Answered {
         request,
         outcome: Ok(result),
@@ -228,7 +228,7 @@ fn full_turn(turn: &TurnRecord, asked: AskedModel<'_>, row: &mut dyn FnMut(&str,
 }
 
 /// The call of a model that an action is, and its id.
-fn question(action: &Action) -> Option<(Asked, RequestId)> {
+fn question(action: &Action) -> Option<(ModelCall, RequestId)> {
     let Action::InvokeTool(call) = action else {
         return None;
     };

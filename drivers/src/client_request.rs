@@ -5,7 +5,7 @@
 
 use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::manifest::Manifest;
-use duet_runtime::model::peer::{Said, Told};
+use duet_runtime::model::peer::{PeerEvent, PeerNotice};
 use preserves::IOValue;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::UnboundedSender;
@@ -16,7 +16,7 @@ pub(crate) struct News {
     pub(crate) way: u64,
     /// The client's actor.
     pub(crate) peer: ActorId,
-    pub(crate) told: Told,
+    pub(crate) told: PeerNotice,
 }
 
 /// The connection's end of a way into a run.
@@ -29,7 +29,7 @@ pub(crate) struct NewsSender {
 
 impl NewsSender {
     /// Tells the connection something; returns whether it is still there.
-    pub(crate) fn tell(&self, peer: ActorId, told: Told) -> bool {
+    pub(crate) fn tell(&self, peer: ActorId, told: PeerNotice) -> bool {
         let way = self.way;
         self.news.send(News { way, peer, told }).is_ok()
     }
@@ -48,7 +48,7 @@ pub(crate) enum ClientRequest {
     /// To say something. Dropping the permit, the run lets the connection send more.
     Said {
         peer: ActorId,
-        what: Vec<Said>,
+        what: Vec<PeerEvent>,
         _permit: OwnedSemaphorePermit,
     },
     /// To leave.

@@ -54,11 +54,11 @@ struct Queue {
 pub(crate) struct PendingRead {
     pub(crate) request: RequestId,
     pub(crate) key: String,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: ReadKind,
 }
 
 /// What a pending read waits for.
-pub(crate) enum Wanted {
+pub(crate) enum ReadKind {
     /// At least one byte, and at most this many.
     Bytes(usize),
     /// A line that answers the question.
@@ -171,8 +171,8 @@ impl Shared {
     fn settle(&self, queue: &mut Queue) -> Need {
         while let Some(pending) = queue.reads.pop_front() {
             let need = match &pending.wanted {
-                Wanted::Bytes(length_bytes_max) => self.settle_bytes(queue, &pending, *length_bytes_max),
-                Wanted::Answer(question) => self.settle_answer(queue, &pending, question),
+                ReadKind::Bytes(length_bytes_max) => self.settle_bytes(queue, &pending, *length_bytes_max),
+                ReadKind::Answer(question) => self.settle_answer(queue, &pending, question),
             };
             if let Need::Bytes = need {
                 queue.reads.push_front(pending);
@@ -227,7 +227,7 @@ impl Shared {
         if queue.is_reading
             && let Some(PendingRead {
                 request,
-                wanted: Wanted::Answer(question),
+                wanted: ReadKind::Answer(question),
                 ..
             }) = queue.reads.front()
         {
@@ -273,14 +273,14 @@ impl Shared {
             return;
         };
         match pending.wanted {
-            Wanted::Bytes(_) => self.answer(
+            ReadKind::Bytes(_) => self.answer(
                 &pending,
                 Input::Chunk {
                     request: pending.request,
                     bytes: Vec::new(),
                 },
             ),
-            Wanted::Answer(_) => {
+            ReadKind::Answer(_) => {
                 self.console().line("");
                 self.report(Report::Unanswered {
                     key: pending.key,

@@ -22,7 +22,7 @@ use crate::clock::WorldClock;
 use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::door::{Door, Request};
-use crate::input::{InputStream, PendingRead, Wanted};
+use crate::input::{InputStream, PendingRead, ReadKind};
 use crate::live::Live;
 use crate::prepared::{Prepared, PreparedAnswer};
 use crate::report::{Arrived, Report, Reporter};
@@ -209,7 +209,7 @@ impl World {
                     self.read(PendingRead {
                         request,
                         key,
-                        wanted: Wanted::Bytes(length_bytes_max.max(1)),
+                        wanted: ReadKind::Bytes(length_bytes_max.max(1)),
                     });
                 }
             }
@@ -354,7 +354,7 @@ impl World {
         let pending = |key| PendingRead {
             request,
             key,
-            wanted: Wanted::Answer(question),
+            wanted: ReadKind::Answer(question),
         };
         match &mut self.person {
             AnswerSource::OnInput => self.read(pending(key)),

@@ -28,7 +28,7 @@ const MAKING: i64 = 0x4475_6574;
 
 /// The content of a schema.
 #[derive(PartialEq, Eq)]
-enum Found {
+enum SchemaContent {
     Nothing,
     Journal,
 }
@@ -45,14 +45,14 @@ pub(crate) fn require(link: &Link, schema: &str) -> Result<(), StoreError> {
         server: link.server().to_owned(),
     };
     match look(link, schema)? {
-        Found::Journal => Ok(()),
-        Found::Nothing => Err(no_journal().while_("opening the journal")),
+        SchemaContent::Journal => Ok(()),
+        SchemaContent::Nothing => Err(no_journal().while_("opening the journal")),
     }
 }
 
 /// Makes the journal, if the schema has none.
 pub(crate) fn make(link: &Link, schema: &str) -> Result<(), StoreError> {
-    if look(link, schema)? == Found::Journal {
+    if look(link, schema)? == SchemaContent::Journal {
         return Ok(());
     }
     let first = format!(
@@ -71,7 +71,7 @@ pub(crate) fn make(link: &Link, schema: &str) -> Result<(), StoreError> {
     require(link, schema)
 }
 
-fn look(link: &Link, schema: &str) -> Result<Found, StoreError> {
+fn look(link: &Link, schema: &str) -> Result<SchemaContent, StoreError> {
     let failed = |failure: Failure| failure.while_("opening the journal");
     let sql = "SELECT name FROM (
             SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -79,7 +79,7 @@ fn look(link: &Link, schema: &str) -> Result<Found, StoreError> {
         ) AS found ORDER BY name <> 'store' LIMIT 1";
     let rows = link.ask(sql, vec![Value::Text(schema.to_owned())]).map_err(failed)?;
     let Some(row) = rows.first() else {
-        return Ok(Found::Nothing);
+        return Ok(SchemaContent::Nothing);
     };
     let foreign = |why| {
         Failure::Foreign {
@@ -106,7 +106,7 @@ fn look(link: &Link, schema: &str) -> Result<Found, StoreError> {
         link.clock().set(asking, shown_ms);
     }
     match found {
-        Some((Ok(kind), Ok(VERSION))) if kind == KIND => Ok(Found::Journal),
+        Some((Ok(kind), Ok(VERSION))) if kind == KIND => Ok(SchemaContent::Journal),
         Some((Ok(kind), Ok(version))) if kind == KIND => Err(StoreError::UnsupportedVersion {
             found: version.cast_unsigned(),
             supported: VERSION.cast_unsigned(),

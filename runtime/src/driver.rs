@@ -22,7 +22,7 @@ use crate::model::failure::ActorFailure;
 use crate::model::grant::Grant;
 use crate::model::identity::{ActorId, RequestId};
 use crate::model::manifest::Manifest;
-use crate::model::peer::{Said, Told};
+use crate::model::peer::{PeerEvent, PeerNotice};
 use crate::model::value::Fact;
 
 /// A request of a durable turn to the world.
@@ -148,7 +148,7 @@ pub enum EffectKind {
         /// The actor that stands for the peer.
         peer: ActorId,
         /// The event.
-        told: Told,
+        told: PeerNotice,
     },
     /// Show the progress of a piece of work; has no answer.
     Progress {
@@ -369,7 +369,7 @@ pub enum Input {
         /// The actor that stands for the peer.
         peer: ActorId,
         /// The events, in order.
-        what: Vec<Said>,
+        what: Vec<PeerEvent>,
     },
     /// A peer goes: everything that it asserted is retracted.
     Leave {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use duet_drivers::text::line;
 use serde_json::json;
 
-use super::run::Kept;
+use super::run::RunStorage;
 use crate::detach::DetachArguments;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
@@ -108,7 +108,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     // The program shows the path.
     let path = line(&arguments.file.display().to_string()).into_owned();
     launch.arguments = vec![arguments.action.word().to_owned(), path, text, options.to_string()];
-    let kept = Kept {
+    let kept = RunStorage {
         name: arguments.name.as_deref(),
         in_memory: arguments.memory || arguments.action == Action::Check,
         journal: &arguments.journal,

@@ -12,7 +12,7 @@ use super::resume::{ended, require_code};
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::launch::Program;
-use crate::owned_run::patching::{Asked, Preview, WaitingFrame};
+use crate::owned_run::patching::{PatchOptions, Preview, WaitingFrame};
 use crate::saying::{Way, say};
 use crate::verb::form::as_json;
 use crate::verb::frames;
@@ -115,7 +115,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return Err(CommandError::problem(ended(&place, code)));
     }
     let stage = project.stage()?;
-    let asked = Asked {
+    let asked = PatchOptions {
         run: &request.run,
         values: &request.values,
     };

@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::journal::Place;
 use crate::launch::Program;
 use crate::origins::Origins;
-use crate::owned_run::patching::Asked;
+use crate::owned_run::patching::PatchOptions;
 use crate::saying::{Way, say};
 use crate::similar::similar;
 use crate::turn::line;
@@ -120,7 +120,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let stage = project.stage()?;
     let text = match &request.with {
         Some(program) => {
-            let asked = Asked { run: &[], values: &[] };
+            let asked = PatchOptions { run: &[], values: &[] };
             let program = Program {
                 path: program,
                 text: request.with_text.as_deref(),

@@ -241,7 +241,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if request.detach.is_wanted() {
         return Ok(detach::detach(&journal, terminal)?.into());
     }
-    let kept = Kept {
+    let kept = RunStorage {
         name: request.name.as_deref(),
         in_memory: request.memory,
         journal: &journal,
@@ -271,7 +271,7 @@ fn launch(request: &Request, terminal: &mut Terminal) -> Result<Launch, CommandE
 }
 
 /// Where a run is kept, under which name, and whether a person watches it.
-pub(super) struct Kept<'a> {
+pub(super) struct RunStorage<'a> {
     /// The name that the person gave.
     pub(super) name: Option<&'a str>,
     /// Whether the journal ends with the command.
@@ -282,7 +282,7 @@ pub(super) struct Kept<'a> {
     pub(super) is_queued: bool,
 }
 
-impl Kept<'_> {
+impl RunStorage<'_> {
     /// Reads the options of the run's world.
     ///
     /// # Errors

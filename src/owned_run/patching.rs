@@ -28,7 +28,7 @@ use crate::verb::frames::parked_by_actor;
 
 /// What the person asks for beside the text.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct PatchOptions<'a> {
     /// The definitions and expressions to evaluate, by name and number.
     pub(crate) run: &'a [String],
     /// Values for variables that frames do not have, each as `NAME=EXPRESSION`.
@@ -72,7 +72,7 @@ impl OwnedRun {
     pub(crate) fn changed_text(
         &self,
         program: Program<'_>,
-        request: Asked<'_>,
+        request: PatchOptions<'_>,
         terminal: &mut Terminal,
     ) -> Result<ChangedText, CommandError> {
         let genesis = self.run.genesis();

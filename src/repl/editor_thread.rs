@@ -16,7 +16,7 @@ use super::complete::Names;
 use super::editor::{Editor, EditorError, Line, Printer};
 
 /// A line that the person is asked for.
-pub(crate) enum Wanted {
+pub(crate) enum LineRequest {
     /// An input to the session, at a prompt.
     Input { prompt: Text, names: Names },
     /// The answer to a question.
@@ -34,7 +34,7 @@ const SOON: Duration = Duration::from_millis(20);
 
 /// The way to the thread of the line editor.
 pub(crate) struct EditorThread {
-    wanted: Sender<Wanted>,
+    wanted: Sender<LineRequest>,
     typed: Receiver<Typed>,
     /// A line that was typed and not taken yet.
     line: Option<Typed>,
@@ -75,7 +75,7 @@ impl EditorThread {
     }
 
     /// Asks for a line.
-    pub(crate) fn ask(&self, wanted: Wanted) {
+    pub(crate) fn ask(&self, wanted: LineRequest) {
         // If the thread has ended, `wait` says so.
         let _ = self.wanted.send(wanted);
     }
@@ -116,11 +116,11 @@ impl EditorThread {
 }
 
 /// Reads lines as long as somebody asks for them.
-fn serve(editor: &mut Editor, questions: &Receiver<Wanted>, answers: &Sender<Typed>, waker: &SharedWaker) {
+fn serve(editor: &mut Editor, questions: &Receiver<LineRequest>, answers: &Sender<Typed>, waker: &SharedWaker) {
     while let Ok(wanted) = questions.recv() {
         let line = match wanted {
-            Wanted::Input { prompt, names } => editor.read(prompt.as_str(), names),
-            Wanted::Answer { question } => editor.ask(question.as_str()),
+            LineRequest::Input { prompt, names } => editor.read(prompt.as_str(), names),
+            LineRequest::Answer { question } => editor.ask(question.as_str()),
         };
         let waker = waker.lock().unwrap_or_else(PoisonError::into_inner);
         // The terminal sends no signal while the editor reads.

@@ -25,16 +25,16 @@ use duet_runtime::run::questions::OpenQuestion;
 use duet_runtime::state::event::Event;
 use preserves::ValueImpl;
 
-use super::asked::Asked;
 use super::attach;
 use super::command::Command;
 use super::complete::Names;
 use super::editor::Line;
-use super::editor_thread::{EditorThread, Wanted};
+use super::editor_thread::{EditorThread, LineRequest};
 use super::owner;
 use super::pipe::Pipe;
 use super::prompt::{self, EditedText, Evaluated, Prompt, PromptEvent};
 use super::session::{After, Live, limiting_text};
+use super::session_question::SessionQuestion;
 use crate::command::goto;
 use crate::error::{CommandError, ExitCode};
 use crate::exports::home_of;
@@ -94,7 +94,7 @@ impl Prompt for Live {
         let prompt = format!("{}@{}> ", self.name(), self.turn()).into();
         self.owned.prepare_names();
         let names = Names::of(self);
-        let wanted = Wanted::Input { prompt, names };
+        let wanted = LineRequest::Input { prompt, names };
         prompt::read(self, wanted, terminal, |live, terminal| live.go_on(true, terminal))
     }
 
@@ -300,7 +300,7 @@ impl Live {
     }
 
     fn read_line(&mut self, question: Text, terminal: &mut Terminal) -> Result<Line, CommandError> {
-        let wanted = Wanted::Answer { question };
+        let wanted = LineRequest::Answer { question };
         let line = prompt::read(self, wanted, terminal, |live, terminal| live.go_on(false, terminal))?;
         Ok(line.unwrap_or(Line::End))
     }
@@ -446,7 +446,7 @@ impl Live {
     fn tell_questions(&mut self, terminal: &mut Terminal) {
         while let Some(OpenQuestion { request, prompt, .. }) = self.unseen_question() {
             self.prompt_state.seen.insert(request);
-            let asked = Asked {
+            let asked = SessionQuestion {
                 number: request.0,
                 id: String::new(),
                 is_approval: self.owned.is_approval(request),

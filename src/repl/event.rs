@@ -9,8 +9,8 @@ use duet_runtime::model::codec::{Codec, Fields};
 use duet_runtime::model::failure::Failure;
 use preserves::{IOValue, Value, ValueImpl};
 
-use super::asked::Asked;
 use super::prompt::Evaluated;
+use super::session_question::SessionQuestion;
 
 /// Something that a session says.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +36,7 @@ pub(super) enum Kind {
     /// Why a request failed.
     Error(Failure),
     /// A question to the clients.
-    Question(Asked),
+    Question(SessionQuestion),
     /// A question that is answered, or not asked any more.
     Closed(String),
     /// A question that was not open when its answer came.
@@ -141,9 +141,9 @@ impl Kind {
     }
 }
 
-fn asked(payload: &IOValue, number: u64, is_approval: bool) -> Option<Asked> {
+fn asked(payload: &IOValue, number: u64, is_approval: bool) -> Option<SessionQuestion> {
     let mut fields = Fields::of(payload, "question", 2).ok()?;
-    Some(Asked {
+    Some(SessionQuestion {
         number,
         id: fields.read("id").ok()?,
         prompt: fields.read("prompt").ok()?,

@@ -20,13 +20,13 @@ use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::failure::Failure;
 use preserves::{IOValue, ValueImpl};
 
-use super::asked::{Asked, Open};
 use super::complete::{Candidate, Scope};
 use super::connection::{News, RunConnection};
 use super::editor::Line;
-use super::editor_thread::{EditorThread, Wanted};
+use super::editor_thread::{EditorThread, LineRequest};
 use super::event::{Event, Kind, symbol};
 use super::prompt::{self, Evaluated, PromptEvent};
+use super::session_question::{Open, SessionQuestion};
 use crate::command::describe;
 use crate::error::CommandError;
 use crate::render::{self, SourceTexts};
@@ -341,14 +341,19 @@ impl<'a> Guest<'a> {
 
     /// Puts a question of the session to the person; false if it stays open while the person does
     /// something else.
-    fn put(&mut self, asked: &Asked, patience: &mut Patience, terminal: &mut Terminal) -> Result<bool, CommandError> {
+    fn put(
+        &mut self,
+        asked: &SessionQuestion,
+        patience: &mut Patience,
+        terminal: &mut Terminal,
+    ) -> Result<bool, CommandError> {
         if self.line_editor.is_none() {
             terminal.message(asked.told());
             return Ok(false);
         }
         while self.open.has(&asked.id) {
             let question = asked.shown();
-            match self.read(Wanted::Answer { question }, Some(asked), terminal)? {
+            match self.read(LineRequest::Answer { question }, Some(asked), terminal)? {
                 // Somebody else may have answered meanwhile.
                 Some(Line::Input(_)) if !self.open.has(&asked.id) => {}
                 Some(Line::Input(line)) => match asked.answer(&line) {
@@ -377,7 +382,12 @@ impl<'a> Guest<'a> {
     }
 
     /// Sends an answer; says why if it is refused.
-    fn send_answer(&mut self, asked: &Asked, value: IOValue, terminal: &mut Terminal) -> Result<bool, CommandError> {
+    fn send_answer(
+        &mut self,
+        asked: &SessionQuestion,
+        value: IOValue,
+        terminal: &mut Terminal,
+    ) -> Result<bool, CommandError> {
         if !asked.is_approval {
             let fields = vec![symbol(":question"), asked.id.encode(), symbol(":payload"), value];
             return self.tell("session/answer", fields);
@@ -434,15 +444,15 @@ impl<'a> Guest<'a> {
     /// Reads a line, and shows meanwhile what the session says.
     fn read(
         &mut self,
-        wanted: Wanted,
-        asked: Option<&Asked>,
+        wanted: LineRequest,
+        asked: Option<&SessionQuestion>,
         terminal: &mut Terminal,
     ) -> Result<Option<Line>, CommandError> {
         prompt::read(self, wanted, terminal, |guest, terminal| guest.go_on(asked, terminal))
     }
 
     /// Shows what has come while the person types.
-    fn go_on(&mut self, asked: Option<&Asked>, terminal: &mut Terminal) -> Result<PromptEvent, CommandError> {
+    fn go_on(&mut self, asked: Option<&SessionQuestion>, terminal: &mut Terminal) -> Result<PromptEvent, CommandError> {
         let Some(news) = self.connection.news()? else {
             terminal.message(format!("{}; Enter leaves", self.connection.alone()));
             return Ok(PromptEvent::Alone);

@@ -15,7 +15,7 @@ use duet_kernel::datum::reader::read_all;
 
 use super::command::{self as comma, CommaError, Command};
 use super::editor::Line;
-use super::editor_thread::{EditorThread, Wanted};
+use super::editor_thread::{EditorThread, LineRequest};
 use super::outline::is_incomplete;
 use crate::error::{CommandError, ExitCode};
 use crate::exports::{Export, names_elsewhere};
@@ -370,14 +370,14 @@ fn show_names(names: &[String], text: &str, terminal: &mut Terminal) -> Result<(
 /// If the terminal cannot be read, or the run cannot go on.
 pub(super) fn read<P: Prompt>(
     prompt: &mut P,
-    wanted: Wanted,
+    wanted: LineRequest,
     terminal: &mut Terminal,
     mut go_on: impl FnMut(&mut P, &mut Terminal) -> Result<PromptEvent, CommandError>,
 ) -> Result<Option<Line>, CommandError> {
     if let Some(screen) = &terminal.screen {
         screen.begin_prompt()?;
     }
-    if matches!(wanted, Wanted::Input { .. }) {
+    if matches!(wanted, LineRequest::Input { .. }) {
         prompt.forget_interruptions();
     }
     if let Some(line_editor) = prompt.line_editor() {

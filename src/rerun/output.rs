@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use duet_runtime::driver::{EffectKind, Stream};
-use duet_runtime::record::key::Shown;
+use duet_runtime::record::key::LedgerOutput;
 use schemars::JsonSchema;
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -37,7 +37,7 @@ pub(crate) struct LinesApart {
 }
 
 /// Returns the output of the second run that the first has not shown.
-pub(super) fn unseen([before, now]: &[Vec<Shown>; 2]) -> Vec<EffectKind> {
+pub(super) fn unseen([before, now]: &[Vec<LedgerOutput>; 2]) -> Vec<EffectKind> {
     let now = pieces(now);
     let (_, unseen) = alone(&pieces(before), &now);
     let unseen = now.into_iter().zip(unseen).filter(|(_, is_alone)| *is_alone);
@@ -45,7 +45,7 @@ pub(super) fn unseen([before, now]: &[Vec<Shown>; 2]) -> Vec<EffectKind> {
 }
 
 /// Returns the lines that only one of two runs shows.
-pub(super) fn apart([before, now]: &[Vec<Shown>; 2]) -> LinesApart {
+pub(super) fn apart([before, now]: &[Vec<LedgerOutput>; 2]) -> LinesApart {
     let [before, now] = [before, now].map(|shown| pieces(shown));
     let (lost, new) = alone(&before, &now);
     let lines = |pieces: &[Piece], alone: &[bool]| {
@@ -88,10 +88,10 @@ fn alone(before: &[Piece], now: &[Piece]) -> (Vec<bool>, Vec<bool>) {
 }
 
 /// Cuts output into lines, whatever parts it was written in.
-fn pieces(shown: &[Shown]) -> Vec<Piece> {
+fn pieces(shown: &[LedgerOutput]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut open: BTreeMap<Way, (Stream, Vec<u8>)> = BTreeMap::new();
-    for Shown { output, .. } in shown {
+    for LedgerOutput { output, .. } in shown {
         let EffectKind::Write { stream, bytes } = output else {
             pieces.extend(report(output));
             continue;
@@ -142,8 +142,8 @@ mod tests {
 
     use super::*;
 
-    fn shown(parts: &[(Stream, &str)]) -> Vec<Shown> {
-        let parts = parts.iter().map(|(stream, text)| Shown {
+    fn shown(parts: &[(Stream, &str)]) -> Vec<LedgerOutput> {
+        let parts = parts.iter().map(|(stream, text)| LedgerOutput {
             turn: Sequence::FIRST,
             output: EffectKind::Write {
                 stream: *stream,

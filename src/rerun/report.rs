@@ -18,7 +18,7 @@ use duet_runtime::history::rerun::comparison::{
 };
 use duet_runtime::model::counted::counted;
 use duet_runtime::model::identity::RequestId;
-use duet_runtime::record::key::{Asked, Key};
+use duet_runtime::record::key::{Key, LedgerRequest};
 use duet_runtime::state::event::Event;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -473,7 +473,7 @@ fn definition(key: &Key) -> &str {
 }
 
 /// The place of a request with a space behind it; nothing if it is unknown.
-fn where_asked(asked: &Asked, texts: &SourceTexts) -> String {
+fn where_asked(asked: &LedgerRequest, texts: &SourceTexts) -> String {
     let Some(origin) = &asked.origin else {
         return String::new();
     };
@@ -483,8 +483,8 @@ fn where_asked(asked: &Asked, texts: &SourceTexts) -> String {
     }
 }
 
-fn plain(asked: &Asked, texts: &SourceTexts) -> PlainAsked {
-    let Asked { key, turn, origin, .. } = asked;
+fn plain(asked: &LedgerRequest, texts: &SourceTexts) -> PlainAsked {
+    let LedgerRequest { key, turn, origin, .. } = asked;
     PlainAsked {
         actor: key.actor.clone(),
         definition: key.definition.clone(),

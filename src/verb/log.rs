@@ -255,7 +255,7 @@ struct History<'a> {
 }
 
 /// A record, and where it stands.
-struct Found {
+struct LogRow {
     at: Cursor,
     record: ClosedRecord,
 }
@@ -264,12 +264,12 @@ impl History<'_> {
     /// Reads the next portion, newest first; `None` at the end. Among turns of one number, the
     /// branch that is meant comes first, so that its column is the leftmost. A turn that several
     /// branches lead to belongs to the first of them, and ends the reading of the others.
-    fn portion(&mut self, count: u64) -> Result<Option<Vec<Found>>, CommandError> {
+    fn portion(&mut self, count: u64) -> Result<Option<Vec<LogRow>>, CommandError> {
         let Some(end) = self.ends.iter().copied().max().filter(|end| *end > self.first) else {
             return Ok(None);
         };
         let start = end.saturating_sub(count).max(self.first);
-        let (mut found, mut seen): (Vec<Found>, BTreeSet<RecordHash>) = (Vec::new(), BTreeSet::new());
+        let (mut found, mut seen): (Vec<LogRow>, BTreeSet<RecordHash>) = (Vec::new(), BTreeSet::new());
         for (line, place) in self.lines.iter().enumerate() {
             if self.ends[line] <= start {
                 continue;
@@ -285,7 +285,7 @@ impl History<'_> {
                     break;
                 }
                 let at = Cursor(record.header().sequence.number(), line);
-                found.push(Found { at, record });
+                found.push(LogRow { at, record });
             }
         }
         found.sort_by_key(|found| (Reverse(found.at.0), found.at.1));
@@ -414,13 +414,13 @@ impl Page<'_> {
     }
 
     /// Takes turns of a portion; where the page ends, if it is full.
-    fn take(&mut self, portion: Vec<Found>, history: &mut History<'_>) -> Result<Option<Cursor>, CommandError> {
+    fn take(&mut self, portion: Vec<LogRow>, history: &mut History<'_>) -> Result<Option<Cursor>, CommandError> {
         // In the order of a log: larger numbers first, then the branches in their order.
         let is_left = |Cursor(number, line): &Cursor| {
             let before = self.before.map(|Cursor(number, line)| (Reverse(number), line));
             before.is_none_or(|before| (Reverse(*number), *line) > before)
         };
-        let mut portion: Vec<Found> = portion.into_iter().filter(|found| is_left(&found.at)).collect();
+        let mut portion: Vec<LogRow> = portion.into_iter().filter(|found| is_left(&found.at)).collect();
         if !self.filter.is_any() {
             portion.truncate(self.left);
         }
@@ -453,7 +453,7 @@ impl Page<'_> {
     }
 
     /// As [`take`](Self::take), with whole records, one after the other.
-    fn take_whole(&mut self, portion: Vec<Found>, history: &mut History<'_>) -> Result<Option<Cursor>, CommandError> {
+    fn take_whole(&mut self, portion: Vec<LogRow>, history: &mut History<'_>) -> Result<Option<Cursor>, CommandError> {
         let mut opener = Opener::new(history.look.store);
         for found in portion {
             let (at, record) = (found.at, opener.open(found.record)?);

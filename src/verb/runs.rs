@@ -19,7 +19,7 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{Usage, dollars};
 use crate::journal::{self, FIRST_BRANCH};
-use crate::standing::{Found, Rest, RunStatus, Standings, Status, age, until};
+use crate::standing::{Rest, RunStanding, RunStatus, Standings, Status, age, until};
 use crate::turn::{program_name, short};
 
 /// Lists the runs of the journal.
@@ -66,7 +66,7 @@ struct Listed {
     heads: Vec<Head>,
     /// The number of turns of the branch that it stands for.
     turns: u64,
-    found: Found,
+    found: RunStanding,
     /// When it was claimed, if it is running, or when its process was last heard of.
     since_ms: Option<u64>,
 }

@@ -38,7 +38,7 @@ pub(crate) struct Request {
 }
 
 /// What an actor has of earlier texts.
-struct Found {
+struct StaleActor {
     name: String,
     frames: Vec<(FiberId, Frame)>,
     closures: Vec<StaleClosures>,
@@ -46,7 +46,7 @@ struct Found {
 
 /// What still runs the code of earlier texts.
 pub(crate) struct Report {
-    found: Vec<Found>,
+    found: Vec<StaleActor>,
     texts: SourceTexts,
 }
 
@@ -71,7 +71,7 @@ fn found_in(
     code: &StaleCode,
     actor: ActorId,
     parked: Vec<(FiberId, Callable)>,
-) -> Result<Option<Found>, CommandError> {
+) -> Result<Option<StaleActor>, CommandError> {
     let name = line::actor_in(run.state(), actor);
     let found = run.look(actor, |programs: &mut SchemePrograms, instance| {
         let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
@@ -80,7 +80,7 @@ fn found_in(
         });
         let frames: Vec<_> = frames.collect();
         let closures = programs.stale_closures(code, instance);
-        Found { name, frames, closures }
+        StaleActor { name, frames, closures }
     })?;
     Ok(found.filter(|found| !found.frames.is_empty() || !found.closures.is_empty()))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use duet_runtime::driver::Input;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::ActorId;
-use duet_runtime::model::peer::Told;
+use duet_runtime::model::peer::PeerNotice;
 use duet_runtime::model::value::Fact;
 
 pub use crate::client_request::Refusal;
@@ -98,18 +98,18 @@ impl Guests {
     }
 
     /// Tells a client something; false if it has gone without leaving.
-    pub(crate) fn tell(&mut self, peer: ActorId, told: Told) -> bool {
+    pub(crate) fn tell(&mut self, peer: ActorId, told: PeerNotice) -> bool {
         let news_sender = match &told {
-            Told::Welcome { name, .. } => self.joining.remove(name).inspect(|news_sender| {
+            PeerNotice::Welcome { name, .. } => self.joining.remove(name).inspect(|news_sender| {
                 self.peers.insert(peer, news_sender.clone());
             }),
-            Told::Refused { name, .. } => self.joining.remove(name),
-            Told::Ended { .. } => self.peers.remove(&peer),
-            Told::Assert { .. }
-            | Told::Retract { .. }
-            | Told::Message { .. }
-            | Told::Synced { .. }
-            | Told::Failed { .. } => self.peers.get(&peer).cloned(),
+            PeerNotice::Refused { name, .. } => self.joining.remove(name),
+            PeerNotice::Ended { .. } => self.peers.remove(&peer),
+            PeerNotice::Assert { .. }
+            | PeerNotice::Retract { .. }
+            | PeerNotice::Message { .. }
+            | PeerNotice::Synced { .. }
+            | PeerNotice::Failed { .. } => self.peers.get(&peer).cloned(),
         };
         // An effect for a client of an earlier process reaches nobody.
         let Some(news_sender) = news_sender else { return true };
@@ -124,7 +124,7 @@ impl Guests {
         for (peer, news_sender) in std::mem::take(&mut self.peers) {
             let why = "the run has stopped".to_owned();
             // Whoever has gone does not want to know.
-            let _is_there = news_sender.tell(peer, Told::Ended { why });
+            let _is_there = news_sender.tell(peer, PeerNotice::Ended { why });
         }
     }
 }

@@ -15,7 +15,7 @@ use std::mem;
 use duet_runtime::driver::packed::PackedValue;
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::identity::{ActorId, Handle, ObserverId};
-use duet_runtime::model::peer::{self, Said, Told, map_references};
+use duet_runtime::model::peer::{self, PeerEvent, PeerNotice, map_references};
 use preserves::{IOValue, ValueImpl};
 
 use super::gate::{Admission, Gate};
@@ -46,7 +46,11 @@ pub(super) enum RelayAction {
     /// Ask a run to let the client in.
     Join { way: u64, admission: Admission },
     /// Hand events to a run.
-    Said { host: Host, peer: ActorId, what: Vec<Said> },
+    Said {
+        host: Host,
+        peer: ActorId,
+        what: Vec<PeerEvent>,
+    },
     /// Leave a run.
     Leave { host: Host, peer: ActorId },
     /// Send an event to an object of the client.
@@ -176,7 +180,7 @@ impl Relay {
             };
             let value = self.enter(&field(0), &mut None)?;
             if let Some(to) = peer::as_capability(&reference) {
-                self.say(way, Said::Message { to, value });
+                self.say(way, PeerEvent::Message { to, value });
             }
             return Ok(());
         }
@@ -185,7 +189,7 @@ impl Relay {
                 return Err("<S …> needs an object of the client".to_owned());
             };
             match self.target(oid) {
-                Some((way, _)) => self.say(way, Said::Sync { oid: back }),
+                Some((way, _)) => self.say(way, PeerEvent::Sync { oid: back }),
                 None => self.tell(back, record("M", vec![IOValue::new(true)])),
             }
             return Ok(());
@@ -218,7 +222,7 @@ impl Relay {
             if let Some(to) = peer::as_capability(&reference) {
                 self.say(
                     way,
-                    Said::Assert {
+                    PeerEvent::Assert {
                         to,
                         name: handle,
                         value,
@@ -295,7 +299,7 @@ impl Relay {
             Some(Inbound::Way(way, pins, length_bytes)) => {
                 self.inbound_bytes -= length_bytes;
                 self.membrane.release(pins);
-                self.say(way, Said::Retract { name: handle });
+                self.say(way, PeerEvent::Retract { name: handle });
             }
             Some(Inbound::Resolve(way)) => self.leave(way),
         }
@@ -360,7 +364,7 @@ impl Relay {
         self.ways.values().try_for_each(|way| gate.check(&way.reference))
     }
 
-    fn say(&mut self, way: u64, said: Said) {
+    fn say(&mut self, way: u64, said: PeerEvent) {
         let Some(Way {
             host, peer: Some(peer), ..
         }) = self.ways.get(&way)
@@ -442,12 +446,12 @@ impl Relay {
     ///
     /// # Errors
     /// Why the connection has to end, for the client.
-    pub(super) fn news(&mut self, way: u64, peer: ActorId, told: Told) -> Result<Vec<RelayAction>, String> {
+    pub(super) fn news(&mut self, way: u64, peer: ActorId, told: PeerNotice) -> Result<Vec<RelayAction>, String> {
         let Some(known) = self.ways.get_mut(&way) else {
             return Ok(Vec::new());
         };
         match told {
-            Told::Welcome { capability, .. } => {
+            PeerNotice::Welcome { capability, .. } => {
                 known.peer = Some(peer);
                 if known.is_left {
                     self.leave(way);
@@ -455,13 +459,13 @@ impl Relay {
                     self.accept(way, &peer::capability(capability));
                 }
             }
-            Told::Refused { why, .. } => {
+            PeerNotice::Refused { why, .. } => {
                 let observer = known.observer;
                 self.ways.remove(&way);
                 self.reject(observer, why);
             }
-            Told::Ended { why } => return Err(why),
-            Told::Assert {
+            PeerNotice::Ended { why } => return Err(why),
+            PeerNotice::Assert {
                 oid,
                 observer,
                 handle,
@@ -483,20 +487,20 @@ impl Relay {
                 self.outbound.insert((way, observer, handle), outbound);
                 self.tell(oid, record("A", vec![value, IOValue::new(self.next_handle)]));
             }
-            Told::Retract { observer, handle } => {
+            PeerNotice::Retract { observer, handle } => {
                 if let Some(Outbound { oid, handle, pins }) = self.outbound.remove(&(way, observer, handle)) {
                     self.membrane.release(pins);
                     self.tell(oid, record("R", vec![IOValue::new(handle)]));
                 }
             }
-            Told::Message { oid, value } => {
+            PeerNotice::Message { oid, value } => {
                 let mut pins = Pins::default();
                 let value = self.exit(way, &value, &mut pins);
                 self.pass(pins);
                 self.tell(oid, record("M", vec![value]));
             }
-            Told::Synced { oid } => self.tell(oid, record("M", vec![IOValue::new(true)])),
-            Told::Failed { turn, kind } => {
+            PeerNotice::Synced { oid } => self.tell(oid, record("M", vec![IOValue::new(true)])),
+            PeerNotice::Failed { turn, kind } => {
                 let packet = record("failed", vec![turn.encode(), IOValue::symbol(kind)]);
                 self.actions.push(RelayAction::Say { packet });
             }

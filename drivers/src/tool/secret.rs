@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use duet_runtime::driver::{Blob, Input, ToolFailure};
-use duet_runtime::model::peer::Said;
+use duet_runtime::model::peer::PeerEvent;
 use duet_runtime::model::value::{Fact, map_atoms};
 use preserves::{IOValue, ValueImpl};
 
@@ -223,18 +223,18 @@ impl Secrets {
         })
     }
 
-    fn mask_said(&self, said: Said) -> Said {
+    fn mask_said(&self, said: PeerEvent) -> PeerEvent {
         match said {
-            Said::Assert { to, name, value } => Said::Assert {
+            PeerEvent::Assert { to, name, value } => PeerEvent::Assert {
                 to,
                 name,
                 value: self.mask(&value),
             },
-            Said::Message { to, value } => Said::Message {
+            PeerEvent::Message { to, value } => PeerEvent::Message {
                 to,
                 value: self.mask(&value),
             },
-            Said::Retract { .. } | Said::Sync { .. } => said,
+            PeerEvent::Retract { .. } | PeerEvent::Sync { .. } => said,
         }
     }
 

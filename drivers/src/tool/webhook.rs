@@ -34,7 +34,7 @@ use super::http::read_headers;
 use super::interface::{Call, Context, Outcome, Tool, off_thread};
 use super::line::read_port;
 use super::returns::Returns;
-use intake::{Asked, Intake, Reply, Terms};
+use intake::{Intake, PendingRequest, Reply, Terms};
 use proof::Proof;
 
 mod intake;
@@ -154,7 +154,7 @@ static CLOSE: Description = Description::of_connection(
 
 /// A port that takes requests; dropping it ends them.
 struct Listener {
-    requests: Turns<Receiver<Asked>>,
+    requests: Turns<Receiver<PendingRequest>>,
     task: AbortHandle,
 }
 
@@ -272,7 +272,7 @@ impl Webhooks {
         let listener = self
             .with(|open| open.listeners.get(listener).cloned())
             .ok_or_else(gone)?;
-        let Asked { incoming, reply } = listener.requests.lock().await.recv().await.ok_or_else(gone)?;
+        let PendingRequest { incoming, reply } = listener.requests.lock().await.recv().await.ok_or_else(gone)?;
         let value = incoming.value(&name);
         self.with(|open| {
             // Requests whose clients have gone are forgotten here, if nobody replied to them.

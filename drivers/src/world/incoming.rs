@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError};
 
 use duet_runtime::driver::{Drivers, Effect, EffectKind, Input};
 use duet_runtime::model::identity::{ActorId, RequestId};
-use duet_runtime::model::peer::Told;
+use duet_runtime::model::peer::PeerNotice;
 use preserves::IOValue;
 
 use super::happening::{Due, Happening};
@@ -59,7 +59,7 @@ impl World {
     }
 
     /// Tells a client something; one that has gone without a word leaves.
-    pub(super) fn tell_client(&mut self, peer: ActorId, told: Told) {
+    pub(super) fn tell_client(&mut self, peer: ActorId, told: PeerNotice) {
         if !self.guests.tell(peer, told) {
             self.report(Report::ClientRequest(ClientRequest::Leave { peer }));
         }

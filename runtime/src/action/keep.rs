@@ -7,7 +7,7 @@ use crate::driver::EffectKind;
 use crate::model::identity::{RequestId, Resource};
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
-use crate::state::request::Kept;
+use crate::state::request::UndoContents;
 
 /// Records what a tool call is about to replace, and lets it continue.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Keep {
     /// The call.
     pub request: RequestId,
     /// The tool's report.
-    pub kept: Kept,
+    pub kept: UndoContents,
 }
 codec_struct!(Keep "keep" { request, kept });
 

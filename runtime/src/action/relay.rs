@@ -4,7 +4,7 @@ use super::{Act, Claims};
 use crate::codec_struct;
 use crate::driver::EffectKind;
 use crate::model::identity::{ActorId, RequestId};
-use crate::model::peer::Told;
+use crate::model::peer::PeerNotice;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
 
@@ -16,7 +16,7 @@ pub struct Relay {
     /// The actor that stands for the peer.
     pub peer: ActorId,
     /// The event.
-    pub told: Told,
+    pub told: PeerNotice,
 }
 codec_struct!(Relay "relay" { request, peer, told });
 
@@ -36,16 +36,18 @@ impl Act for Relay {
 
     fn show(&self) -> String {
         match &self.told {
-            Told::Welcome { name, capability } => format!("{name} may act through {capability}"),
-            Told::Refused { name, why } => format!("{name} may not come in: {why}"),
-            Told::Assert { oid, value, handle, .. } => format!("{value:?} as {handle} to object {oid} of the peer"),
-            Told::Retract { handle, .. } => format!("{handle} has gone"),
-            Told::Message { oid, value } => format!("{value:?} to object {oid} of the peer"),
-            Told::Failed { turn, kind } => {
+            PeerNotice::Welcome { name, capability } => format!("{name} may act through {capability}"),
+            PeerNotice::Refused { name, why } => format!("{name} may not come in: {why}"),
+            PeerNotice::Assert { oid, value, handle, .. } => {
+                format!("{value:?} as {handle} to object {oid} of the peer")
+            }
+            PeerNotice::Retract { handle, .. } => format!("{handle} has gone"),
+            PeerNotice::Message { oid, value } => format!("{value:?} to object {oid} of the peer"),
+            PeerNotice::Failed { turn, kind } => {
                 format!("what the peer said made turn {} fail: {kind}", turn.number())
             }
-            Told::Ended { why } => format!("the peer has to go: {why}"),
-            Told::Synced { oid } => format!("object {oid} of the peer: everything before has been handled"),
+            PeerNotice::Ended { why } => format!("the peer has to go: {why}"),
+            PeerNotice::Synced { oid } => format!("object {oid} of the peer: everything before has been handled"),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::driver::EffectKind;
 use crate::model::codec::{Codec, record};
 use crate::model::identity::{ActorId, CapabilityId, FacetId, RequestId, Resource};
 use crate::model::manifest::Manifest;
-use crate::model::peer::Told;
+use crate::model::peer::PeerNotice;
 use crate::model::value::Fact;
 use crate::state::actor::Actor;
 use crate::state::draft::Draft;
@@ -62,7 +62,7 @@ impl Act for Welcome {
     }
 
     fn effect(&self) -> Option<(RequestId, EffectKind)> {
-        let told = Told::Welcome {
+        let told = PeerNotice::Welcome {
             name: self.name.clone(),
             capability: self.capability,
         };

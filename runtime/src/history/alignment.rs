@@ -12,7 +12,7 @@ use preserves::IOValue;
 
 use super::rerun::comparison::{longest_ascent, nearest};
 use super::rerun::outcome_of;
-use crate::record::key::{Asked, Key, Ledger};
+use crate::record::key::{Key, Ledger, LedgerRequest};
 use crate::run::error::RunError;
 use crate::run::source::{PORTION, Source, decode_turn};
 
@@ -23,7 +23,7 @@ pub type Outcome = Option<Result<IOValue, IOValue>>;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answered {
     /// The request.
-    pub asked: Asked,
+    pub asked: LedgerRequest,
     /// Its answer.
     pub outcome: Outcome,
 }
@@ -105,7 +105,7 @@ pub fn align(left: &Ledger, right: &Ledger) -> Alignment {
         .map(|asked| by_key.get(&asked.key).copied())
         .collect();
     let in_order = longest_ascent(&met.iter().flatten().copied().collect::<Vec<_>>());
-    let answered = |ledger: &Ledger, asked: &Asked| Answered {
+    let answered = |ledger: &Ledger, asked: &LedgerRequest| Answered {
         asked: asked.clone(),
         outcome: outcome_of(ledger, asked.request).cloned(),
     };
@@ -123,7 +123,7 @@ pub fn align(left: &Ledger, right: &Ledger) -> Alignment {
         both: both.collect(),
         ..Alignment::default()
     };
-    let mut left_alone: Vec<Option<&Asked>> = left.asked.iter().map(Some).collect();
+    let mut left_alone: Vec<Option<&LedgerRequest>> = left.asked.iter().map(Some).collect();
     met.iter().flatten().for_each(|met| left_alone[*met] = None);
     for (asked, _) in right.asked.iter().zip(&met).filter(|(_, met)| met.is_none()) {
         match nearest(&asked.key, &mut left_alone) {

@@ -107,7 +107,7 @@ fn causal_turn(turns: &mut TurnsBack<'_>, sequence: Sequence) -> Result<(CausalT
 
 /// Who has to answer a request.
 #[derive(Clone, Debug, PartialEq)]
-enum Wanted {
+enum Answerer {
     /// The tool of this name.
     Tool(String),
     /// The clock.
@@ -116,7 +116,7 @@ enum Wanted {
     Other,
 }
 
-impl Wanted {
+impl Answerer {
     /// Whether the answer follows from the request, so that the request is the cause.
     fn goes_on(&self) -> bool {
         match self {
@@ -187,7 +187,7 @@ pub fn called(source: &Source<'_>, request: RequestId, before: Sequence) -> Resu
 }
 
 /// Finds the turn that made the request which a turn's events answer, and of whom.
-fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Option<(Sequence, Wanted)>, RunError> {
+fn asked(source: &Source<'_>, turn: &TurnRecord, before: Sequence) -> Result<Option<(Sequence, Answerer)>, RunError> {
     let Some((request, _)) = answer(turn) else {
         return Ok(None);
     };
@@ -208,7 +208,7 @@ pub(super) struct Maker {
     pub(super) turn: Sequence,
     /// Its position in the turn.
     pub(super) action: usize,
-    wanted: Wanted,
+    wanted: Answerer,
 }
 
 /// Finds the action that made a request before a turn.
@@ -216,12 +216,12 @@ pub(super) struct Maker {
 pub(super) fn maker(source: &Source<'_>, request: RequestId, before: Sequence) -> Result<Option<Maker>, RunError> {
     let made = |action: &Action| match action {
         // The effect would copy the payload.
-        Action::InvokeTool(call) => (call.request == request).then(|| Wanted::Tool(call.tool.clone())),
+        Action::InvokeTool(call) => (call.request == request).then(|| Answerer::Tool(call.tool.clone())),
         _ => action.effects().find_map(|(made, kind)| match kind {
             _ if made != request || kind == EffectKind::Withdraw => None,
-            EffectKind::Tool { name, .. } => Some(Wanted::Tool(name)),
-            EffectKind::Timer { .. } | EffectKind::Alarm { .. } => Some(Wanted::Time),
-            _ => Some(Wanted::Other),
+            EffectKind::Tool { name, .. } => Some(Answerer::Tool(name)),
+            EffectKind::Timer { .. } | EffectKind::Alarm { .. } => Some(Answerer::Time),
+            _ => Some(Answerer::Other),
         }),
     };
     let (mut end, mut count) = (before.number(), PORTION_MIN);

@@ -20,7 +20,7 @@ use crate::action::exit::MAIN;
 use crate::driver::{EffectKind, Input};
 use crate::model::failure::Failure;
 use crate::model::identity::{ActorId, RequestId};
-use crate::record::key::{Asked, Heard, Key, Ledger};
+use crate::record::key::{Key, Ledger, LedgerEvent, LedgerRequest};
 use crate::run::error::RunError;
 use crate::run::{DriveOutcome, INTERRUPTED, Run, Start, Step, tool_failure};
 use crate::state::event::Event;
@@ -119,7 +119,7 @@ impl Rerun {
     /// result nobody knows counts as one that was interrupted.
     fn without_retried(mut self) -> Self {
         if self.retried.contains(INTERRUPTED) {
-            let is_lost = |asked: &&Asked| is_lost(&self.recorded, asked);
+            let is_lost = |asked: &&LedgerRequest| is_lost(&self.recorded, asked);
             let lost: Vec<Key> = self
                 .recorded
                 .asked
@@ -193,7 +193,7 @@ impl Rerun {
         }
     }
 
-    fn asked(&self) -> &[Asked] {
+    fn asked(&self) -> &[LedgerRequest] {
         self.run.ledger().map_or(&[], |ledger| &ledger.asked)
     }
 
@@ -247,7 +247,7 @@ impl Rerun {
     }
 
     /// The open new request that stands for a recorded one.
-    fn open(&self, recorded: RequestId) -> Option<(&Asked, RequestId)> {
+    fn open(&self, recorded: RequestId) -> Option<(&LedgerRequest, RequestId)> {
         let index = *self.numbers.get(&recorded)?;
         let asked = self.asked().get(self.taken[index]?)?;
         self.is_open(asked.request)
@@ -256,7 +256,7 @@ impl Rerun {
 
     /// Makes the input that stands for a recorded event, if something waits for it.
     fn input(&self, at: usize, is_apart: bool, store: &dyn Store) -> Result<Option<Input>, RunError> {
-        let Heard { actor, event, .. } = &self.recorded.heard[at];
+        let LedgerEvent { actor, event, .. } = &self.recorded.heard[at];
         if let Event::Answered { request, outcome } = event {
             let open = self.open(*request);
             return Ok(open.and_then(|(asked, new)| answer(new, &asked.question, outcome)));
@@ -381,12 +381,12 @@ impl Prepared {
 
 /// Says whether peers have taken part in a run.
 pub fn has_peers(ledger: &Ledger) -> bool {
-    let is_peer = |heard: &Heard| matches!(heard.event, Event::Joined { .. } | Event::Said { .. });
+    let is_peer = |heard: &LedgerEvent| matches!(heard.event, Event::Joined { .. } | Event::Said { .. });
     ledger.heard.iter().any(is_peer)
 }
 
 /// Says whether a request is a call whose result nobody knows.
-fn is_lost(ledger: &Ledger, asked: &Asked) -> bool {
+fn is_lost(ledger: &Ledger, asked: &LedgerRequest) -> bool {
     matches!(asked.question, EffectKind::Tool { .. }) && outcome_of(ledger, asked.request).is_none()
 }
 

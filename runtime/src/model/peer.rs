@@ -19,7 +19,7 @@ use crate::model::value::Tree;
 
 /// An event from a peer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum PeerEvent {
     /// It asserts a value.
     Assert {
         /// The capability through which it does.
@@ -47,7 +47,7 @@ pub enum Said {
         oid: u64,
     },
 }
-codec_enum!(Said "an event of a peer" {
+codec_enum!(PeerEvent "an event of a peer" {
     Assert "assert" { to, name, value }
     Retract "retract" { name }
     Message "message" { to, value }
@@ -56,7 +56,7 @@ codec_enum!(Said "an event of a peer" {
 
 /// An event for a peer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum PeerNotice {
     /// It may act through a capability.
     Welcome {
         /// The name under which it came.
@@ -114,7 +114,7 @@ pub enum Told {
         why: String,
     },
 }
-codec_enum!(Told "an event for a peer" {
+codec_enum!(PeerNotice "an event for a peer" {
     Welcome "welcome" { name, capability }
     Refused "refused" { name, why }
     Assert "assert" { oid, observer, handle, value }

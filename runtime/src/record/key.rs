@@ -137,7 +137,7 @@ impl fmt::Display for Key {
 
 /// A request to the world.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct LedgerRequest {
     /// Its key.
     pub key: Key,
     /// Its number on its branch.
@@ -152,7 +152,7 @@ pub struct Asked {
 
 /// An event that came from outside.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Heard {
+pub struct LedgerEvent {
     /// The turn that received it.
     pub turn: Sequence,
     /// The actor that received it.
@@ -163,7 +163,7 @@ pub struct Heard {
 
 /// Something that was shown.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct LedgerOutput {
     /// The turn that showed it.
     pub turn: Sequence,
     /// The output.
@@ -174,11 +174,11 @@ pub struct Shown {
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// The requests, in order.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<LedgerRequest>,
     /// What came from outside, in order.
-    pub heard: Vec<Heard>,
+    pub heard: Vec<LedgerEvent>,
     /// The output, in order.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<LedgerOutput>,
     /// The actions that are wanted, in order.
     pub done: Vec<Action>,
     wants: fn(&Action) -> bool,
@@ -239,7 +239,7 @@ impl Ledger {
     }
 
     /// Lists the requests that received an answer, each with it, in the order of the requests.
-    pub fn answered(&self) -> Vec<(&Asked, &Result<IOValue, IOValue>)> {
+    pub fn answered(&self) -> Vec<(&LedgerRequest, &Result<IOValue, IOValue>)> {
         let mut answers = BTreeMap::new();
         for heard in &self.heard {
             if let Event::Answered { request, outcome } = &heard.event {
@@ -255,7 +255,7 @@ impl Ledger {
     /// Takes a turn; `places` are those of its actions, as far as they are known.
     pub(crate) fn note(&mut self, at: Sequence, turn: &TurnRecord, places: &[Place]) {
         if turn.cause == (Cause::Input {}) {
-            let heard = turn.events.iter().map(|event| Heard {
+            let heard = turn.events.iter().map(|event| LedgerEvent {
                 turn: at,
                 actor: turn.actor,
                 event: event.clone(),
@@ -342,7 +342,7 @@ impl Ledger {
     fn enter(&mut self, at: Sequence, actor: ActorId, request: RequestId, kind: EffectKind, place: &Place) {
         let Some((what, arguments)) = subject(&kind) else {
             if kind.is_output() {
-                self.shown.push(Shown { turn: at, output: kind });
+                self.shown.push(LedgerOutput { turn: at, output: kind });
             }
             return;
         };
@@ -360,7 +360,7 @@ impl Ledger {
             *count
         };
         self.texts.insert(self.names.name("request", request.0), key.name());
-        self.asked.push(Asked {
+        self.asked.push(LedgerRequest {
             key,
             request,
             turn: at,

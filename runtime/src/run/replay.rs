@@ -14,7 +14,7 @@ use crate::model::codec::Codec;
 use crate::model::identity::ActorId;
 use crate::record::divergence::Divergence;
 use crate::record::form;
-use crate::record::key::{Heard, Ledger};
+use crate::record::key::{Ledger, LedgerEvent};
 use crate::record::{Genesis, TurnRecord};
 use crate::run::Run;
 use crate::run::error::RunError;
@@ -174,7 +174,7 @@ impl Source<'_> {
         let later = inflight::later_answers(self, &run.state, last)?;
         let mut ledger = run.ledger.take();
         if let Some(ledger) = &mut ledger {
-            ledger.heard.extend(later.iter().map(|(request, outcome)| Heard {
+            ledger.heard.extend(later.iter().map(|(request, outcome)| LedgerEvent {
                 turn: last,
                 actor: MAIN,
                 event: Event::Answered {

@@ -19,7 +19,7 @@ use crate::action::{Need, ask_user, timer};
 use crate::dataspace::pattern::{GroupKind, Pattern, Step};
 use crate::model::codec::Codec;
 use crate::model::value::Fact;
-use crate::turn::task::Wanted;
+use crate::turn::task::WaitCondition;
 
 /// The labels of patterns, which are descriptors themselves.
 const PATTERN_LABELS: [&str; 4] = ["_", "bind", "lit", "group"];
@@ -67,7 +67,7 @@ fn read_datum(call: &mut Call<'_>, descriptor: Value) -> Result<Described, Fault
 /// A descriptor that has been read.
 enum Described {
     /// A pattern, or the answer to a request that has been made.
-    Ready(Wanted),
+    Ready(WaitCondition),
     /// A pattern and a procedure.
     Predicate(Pattern, Value),
     /// A question to the person, with its tag.
@@ -78,7 +78,7 @@ enum Described {
 
 /// Reads descriptors and, if the actor may wait for all of them, asks the questions and starts the
 /// timers.
-pub(super) fn begin(call: &mut Call<'_>, descriptors: &[Value]) -> Result<Vec<Wanted>, Fault> {
+pub(super) fn begin(call: &mut Call<'_>, descriptors: &[Value]) -> Result<Vec<WaitCondition>, Fault> {
     let mut described = Vec::new();
     for descriptor in descriptors {
         described.push(read(call, *descriptor)?);
@@ -98,10 +98,11 @@ impl Described {
     /// Checks that the actor may wait for it.
     fn check(&self, call: &mut Call<'_>) -> Result<(), Fault> {
         match self {
-            Self::Ready(Wanted::Matching(pattern) | Wanted::Accepted(pattern, _)) | Self::Predicate(pattern, _) => {
+            Self::Ready(WaitCondition::Matching(pattern) | WaitCondition::Accepted(pattern, _))
+            | Self::Predicate(pattern, _) => {
                 call.turn.require_observing(pattern)?;
             }
-            Self::Ready(Wanted::Answer(_)) => {}
+            Self::Ready(WaitCondition::Answer(_)) => {}
             // The attempt fails, and is on record.
             Self::Question(prompt, tag) if !call.turn.holds(&Need::of(ask_user::CAPABILITY)) => {
                 call.turn.ask_user(prompt.clone(), tag.clone())?;
@@ -115,12 +116,12 @@ impl Described {
     }
 
     /// Asks the question, or starts the timer.
-    fn begin(self, call: &mut Call<'_>) -> Result<Wanted, Fault> {
+    fn begin(self, call: &mut Call<'_>) -> Result<WaitCondition, Fault> {
         Ok(match self {
             Self::Ready(wanted) => wanted,
-            Self::Predicate(pattern, procedure) => Wanted::Accepted(pattern, call.root(procedure)?),
-            Self::Question(prompt, tag) => Wanted::Answer(call.turn.ask_user(prompt, tag)?),
-            Self::Elapsed(delay_ms) => Wanted::Answer(call.turn.start_timer(delay_ms)?),
+            Self::Predicate(pattern, procedure) => WaitCondition::Accepted(pattern, call.root(procedure)?),
+            Self::Question(prompt, tag) => WaitCondition::Answer(call.turn.ask_user(prompt, tag)?),
+            Self::Elapsed(delay_ms) => WaitCondition::Answer(call.turn.start_timer(delay_ms)?),
         })
     }
 }
@@ -148,7 +149,7 @@ fn read(call: &mut Call<'_>, descriptor: Value) -> Result<Described, Fault> {
     }
     if PATTERN_LABELS.contains(&name.as_str()) {
         let pattern = whole(call.pattern(descriptor)?);
-        return Ok(Described::Ready(Wanted::Matching(pattern)));
+        return Ok(Described::Ready(WaitCondition::Matching(pattern)));
     }
     field_wait(call, label, &fields, descriptor).map(Described::Ready)
 }
@@ -189,7 +190,12 @@ fn fact(value: IOValue) -> Result<Fact, Fault> {
     Fact::new(value).map_err(|error| Fault::condition_of("too-large", &error.to_string(), Vec::new()))
 }
 
-fn signal_wait(call: &mut Call<'_>, label: Value, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+fn signal_wait(
+    call: &mut Call<'_>,
+    label: Value,
+    options: &[Value],
+    descriptor: Value,
+) -> Result<WaitCondition, Fault> {
     let [scope] = call.options(options, ["scope"]).ok_or_else(|| malformed(descriptor))?;
     let label = call.leave(label)?;
     let pattern = match scope {
@@ -199,10 +205,10 @@ fn signal_wait(call: &mut Call<'_>, label: Value, options: &[Value], descriptor:
             Pattern::record(fact(IOValue::symbol("signal"))?, vec![literal(label)?, literal(scope)?])
         }
     };
-    Ok(Wanted::Matching(Pattern::bind(pattern)))
+    Ok(WaitCondition::Matching(Pattern::bind(pattern)))
 }
 
-fn field_wait(call: &mut Call<'_>, label: Value, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+fn field_wait(call: &mut Call<'_>, label: Value, options: &[Value], descriptor: Value) -> Result<WaitCondition, Fault> {
     let [field, equals] = call
         .options(options, ["field", "equals"])
         .ok_or_else(|| malformed(descriptor))?;
@@ -217,21 +223,21 @@ fn field_wait(call: &mut Call<'_>, label: Value, options: &[Value], descriptor: 
         (None, None) if options.is_empty() => Vec::new(),
         _ => return Err(malformed(descriptor)),
     };
-    Ok(Wanted::Matching(Pattern::bind(Pattern::Group {
+    Ok(WaitCondition::Matching(Pattern::bind(Pattern::Group {
         kind: GroupKind::Record(label),
         size: None,
         entries,
     })))
 }
 
-fn tool_result(call: &mut Call<'_>, options: &[Value], descriptor: Value) -> Result<Wanted, Fault> {
+fn tool_result(call: &mut Call<'_>, options: &[Value], descriptor: Value) -> Result<WaitCondition, Fault> {
     let tag = call
         .options(options, ["tag"])
         .and_then(|[tag]| tag)
         .ok_or_else(|| malformed(descriptor))?;
     let text = call.name_of(tag).ok_or_else(|| malformed(descriptor))?;
     match call.turn.tool_call(&text) {
-        Some(request) => Ok(Wanted::Answer(request)),
+        Some(request) => Ok(WaitCondition::Answer(request)),
         None => Err(Fault::condition_of(
             "no-such-request",
             "await: no tool call with this tag is waited for",

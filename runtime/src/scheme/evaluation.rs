@@ -100,7 +100,7 @@ struct Texts {
 codec_struct!(Texts "texts" { manifest, texts });
 
 /// A text to be evaluated.
-pub(super) struct Wanted<'a> {
+pub(super) struct EvaluationText<'a> {
     /// The import sets of the environment; empty for the mutable top level.
     pub(super) environment: &'a str,
     /// The name of the text; `None` for one that its place among the actor's texts names.
@@ -285,7 +285,7 @@ impl Evaluations {
     pub(super) fn units(
         &mut self,
         text_compiler: &mut TextCompiler<'_>,
-        wanted: &Wanted<'_>,
+        wanted: &EvaluationText<'_>,
         manifest: &Manifest,
     ) -> Result<Vec<usize>, Fault> {
         self.refresh(text_compiler, manifest);

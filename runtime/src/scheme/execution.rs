@@ -306,7 +306,7 @@ impl SchemePrograms {
                 environment,
                 name,
             }) => {
-                let wanted = super::evaluation::Wanted {
+                let wanted = super::evaluation::EvaluationText {
                     environment: &environment,
                     name,
                     text: &text,

@@ -17,7 +17,7 @@ use duet_kernel::unit::GlobalName;
 use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;
-use super::evaluation::{self, Evaluations, TextCompiler, Wanted};
+use super::evaluation::{self, EvaluationText, Evaluations, TextCompiler};
 use super::execution::mark_fiber;
 use super::programs::{Fault, SchemePrograms};
 use super::{convert, description};
@@ -117,7 +117,7 @@ impl SchemePrograms {
             let message = "the run's program takes no interactions: it has not evaluated (duet internal eval)";
             return Ok(Some(End::Failed(Failure::new("not-interactive", message))));
         };
-        let wanted = Wanted {
+        let wanted = EvaluationText {
             environment: "",
             // The number of its turn, which differs from text to text, also after a failure.
             name: Some(format!("input {}", turn.number())),
@@ -148,7 +148,7 @@ impl SchemePrograms {
         text: &str,
         environment: &str,
     ) -> Result<(), Fault> {
-        let wanted = Wanted {
+        let wanted = EvaluationText {
             environment,
             name: None,
             text,
@@ -167,7 +167,7 @@ impl SchemePrograms {
         &mut self,
         actor: &mut SchemeActor,
         turn: &mut Activation,
-        wanted: &Wanted<'_>,
+        wanted: &EvaluationText<'_>,
     ) -> Result<(), Fault> {
         let answer = match self.compiled(actor, turn, wanted)? {
             Ok(procedures) => procedures,
@@ -184,7 +184,7 @@ impl SchemePrograms {
         &mut self,
         actor: &mut SchemeActor,
         turn: &mut Activation,
-        wanted: &Wanted<'_>,
+        wanted: &EvaluationText<'_>,
     ) -> Result<Result<Value, evaluation::Fault>, Fault> {
         match self.units(actor, wanted, turn) {
             Ok(units) => Ok(Ok(procedures(&mut actor.instance, &self.code, &units)?)),
@@ -230,7 +230,7 @@ impl SchemePrograms {
     pub(super) fn units(
         &mut self,
         actor: &mut SchemeActor,
-        wanted: &Wanted<'_>,
+        wanted: &EvaluationText<'_>,
         turn: &mut Activation,
     ) -> Result<Vec<usize>, evaluation::Fault> {
         charge(turn, wanted.text);

@@ -10,7 +10,7 @@ use duet_kernel::printer::{Style, print};
 use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;
-use super::evaluation::Wanted;
+use super::evaluation::EvaluationText;
 use super::programs::{Fault, Observation, SchemePrograms};
 use crate::turn::activation::Activation;
 use crate::turn::task::End;
@@ -39,7 +39,7 @@ impl SchemePrograms {
         text: &str,
         turn: &mut Activation,
     ) -> Result<Option<End>, Fault> {
-        let wanted = Wanted {
+        let wanted = EvaluationText {
             environment: "",
             name: Some("input".to_owned()),
             text,

@@ -25,7 +25,7 @@ use super::programs::SchemePrograms;
 use super::traced_turn::{EventSource, TracedTurn};
 use crate::model::failure::Origin;
 use crate::model::identity::{ActorId, Callable};
-use found::{Found, ordered, weighed};
+use found::{SliceStep, ordered, weighed};
 
 pub use steps::{How, Slice, ValueStep};
 
@@ -220,9 +220,9 @@ impl Slicing<'_> {
     }
 
     /// The steps that are nearest to the roots, and the number of further ones that are known.
-    fn found(&self, roots: &Roots, most: usize) -> (Vec<Found>, usize) {
+    fn found(&self, roots: &Roots, most: usize) -> (Vec<SliceStep>, usize) {
         let mut seen = BTreeSet::new();
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<SliceStep> = Vec::new();
         let mut left: VecDeque<(Node, usize, Option<usize>)> = VecDeque::new();
         let first: Vec<Node> = roots.ids.iter().copied().map(Node::Value).collect();
         let first = self.visible(&first, roots.within);
@@ -236,7 +236,7 @@ impl Slicing<'_> {
                 return (weighed(found), 1 + further);
             }
             let index = found.len();
-            found.push(Found {
+            found.push(SliceStep {
                 node,
                 depth,
                 parent,
@@ -494,7 +494,7 @@ impl Slicing<'_> {
         })
     }
 
-    fn step(&self, found: &Found) -> ValueStep {
+    fn step(&self, found: &SliceStep) -> ValueStep {
         let span = self.own_span(found.node);
         let step = |value, how, turn| ValueStep {
             depth: found.depth,

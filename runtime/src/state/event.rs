@@ -20,7 +20,7 @@ use crate::model::failure::{ActorFailure, Failure};
 use crate::model::grant::Grant;
 use crate::model::identity::{ActorId, Callable, FacetId, FiberId, Handle, ObserverId, RequestId, WaitId};
 use crate::model::manifest::Manifest;
-use crate::model::peer::Said;
+use crate::model::peer::PeerEvent;
 use crate::model::value::Fact;
 use crate::{codec_enum, codec_struct};
 
@@ -211,7 +211,7 @@ pub enum Event {
     /// The peer that the actor stands for says something.
     Said {
         /// The event.
-        what: Said,
+        what: PeerEvent,
     },
 }
 codec_enum!(Event "an event" {

@@ -42,7 +42,7 @@ pub struct Request {
     /// The answer, if it came before anyone waited for it.
     pub answer: Option<Result<IOValue, IOValue>>,
     /// The contents that the tool call is about to replace, if it has reported them.
-    pub kept: Option<Kept>,
+    pub kept: Option<UndoContents>,
 }
 codec_struct!(Request "request-state" { actor, facet, question, tag, key, handle, answer, kept });
 
@@ -69,13 +69,13 @@ impl Request {
 
 /// The contents that a tool call is about to replace, so that an undo can restore them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct UndoContents {
     /// The tool's description of the replacement.
     pub note: IOValue,
     /// The contents that the note names.
     pub contents: Vec<BlobHash>,
 }
-codec_struct!(Kept "contents-kept" { note, contents });
+codec_struct!(UndoContents "contents-kept" { note, contents });
 
 /// The kinds of requests that have answers.
 #[derive(Clone, Debug, PartialEq)]

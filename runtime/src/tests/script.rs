@@ -25,7 +25,7 @@ use crate::state::refusal::Refusal;
 use crate::turn::activation::Activation;
 use crate::turn::image::{FreezeError, Image, Stored, ThawError};
 use crate::turn::program::Programs;
-use crate::turn::task::{Argument, End, NewActor, Resumption, Task, Until, Wanted};
+use crate::turn::task::{Argument, End, NewActor, Resumption, Task, Until, WaitCondition};
 
 pub(crate) mod world;
 
@@ -311,7 +311,7 @@ impl ScriptInstance {
         })
     }
 
-    fn wait(&mut self, place: &Place, wanted: Vec<Wanted>, is_edge: bool) -> Option<End> {
+    fn wait(&mut self, place: &Place, wanted: Vec<WaitCondition>, is_edge: bool) -> Option<End> {
         self.park(place, Until::Condition { wanted, is_edge })
     }
 
@@ -442,25 +442,28 @@ impl ScriptInstance {
     ) -> Result<Option<End>, Refusal> {
         Ok(match word {
             "await" | "await-next" => {
-                let wanted = rest.split(" | ").map(|text| Wanted::Matching(pattern(text))).collect();
+                let wanted = rest
+                    .split(" | ")
+                    .map(|text| WaitCondition::Matching(pattern(text)))
+                    .collect();
                 self.wait(place, wanted, word == "await-next")
             }
             "await-accepted" => {
                 let (predicate, text) = rest.split_once(' ').expect("await-accepted predicate pattern");
-                let wanted = vec![Wanted::Accepted(pattern(text), self.procedure(predicate))];
+                let wanted = vec![WaitCondition::Accepted(pattern(text), self.procedure(predicate))];
                 self.wait(place, wanted, false)
             }
             "await-tool" => {
                 let request = turn.tool_call(rest).unwrap_or_else(|| panic!("no call {rest:?}"));
-                self.wait(place, vec![Wanted::Answer(request)], false)
+                self.wait(place, vec![WaitCondition::Answer(request)], false)
             }
             "ask" => {
                 let request = turn.ask_user(value(rest), None)?;
-                self.wait(place, vec![Wanted::Answer(request)], false)
+                self.wait(place, vec![WaitCondition::Answer(request)], false)
             }
             "read" => {
                 let request = turn.read(rest.parse().expect("a number of bytes"))?;
-                self.wait(place, vec![Wanted::Answer(request)], false)
+                self.wait(place, vec![WaitCondition::Answer(request)], false)
             }
             "write" => {
                 turn.write(Stream::Output, rest.as_bytes().to_vec())?;
@@ -474,7 +477,7 @@ impl ScriptInstance {
             "sync" => self.park(place, Until::Synced(ActorId(self.number(rest)))),
             "sleep" => {
                 let request = turn.start_timer(rest.parse().expect("milliseconds"))?;
-                self.wait(place, vec![Wanted::Answer(request)], false)
+                self.wait(place, vec![WaitCondition::Answer(request)], false)
             }
             "stop" => {
                 let facet = if rest.is_empty() {

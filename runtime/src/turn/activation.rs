@@ -42,7 +42,7 @@ use crate::state::refusal::Refusal;
 use crate::turn::action_places::{Search, Trace};
 use crate::turn::module_limit::ModuleLimit;
 use crate::turn::program::Runner;
-use crate::turn::task::{End, Resumption, Task, Until, Wanted};
+use crate::turn::task::{End, Resumption, Task, Until, WaitCondition};
 
 /// A turn in progress, and then its result. One activation serves turn after turn and keeps its
 /// allocations.
@@ -457,7 +457,7 @@ impl Activation {
         fiber: FiberId,
         facet: FacetId,
         kind: FiberKind,
-        wanted: Vec<Wanted>,
+        wanted: Vec<WaitCondition>,
         is_edge: bool,
     ) -> Result<(), Failure> {
         let packed = |pattern: &Pattern| PackedPattern::of(pattern).map_err(|error| failure(error.into()));
@@ -465,12 +465,12 @@ impl Activation {
         for wanted in wanted {
             let counters = &mut self.draft.state.counters;
             conditions.push(match wanted {
-                Wanted::Matching(pattern) => Condition::Matching {
+                WaitCondition::Matching(pattern) => Condition::Matching {
                     observer: counters.observer(),
                     handle: counters.handle(),
                     pattern: packed(&pattern)?,
                 },
-                Wanted::Accepted(pattern, procedure) => {
+                WaitCondition::Accepted(pattern, procedure) => {
                     self.draft.callables.add(procedure);
                     Condition::Accepted {
                         observer: counters.observer(),
@@ -478,7 +478,7 @@ impl Activation {
                         pattern: packed(&pattern)?,
                     }
                 }
-                Wanted::Answer(request) => Condition::Answer { request },
+                WaitCondition::Answer(request) => Condition::Answer { request },
             });
         }
         let wait = self.draft.state.counters.wait();

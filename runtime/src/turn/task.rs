@@ -114,7 +114,7 @@ pub enum Until {
     /// One of the conditions holds.
     Condition {
         /// The conditions.
-        wanted: Vec<Wanted>,
+        wanted: Vec<WaitCondition>,
         /// Whether only later facts and messages count.
         is_edge: bool,
     },
@@ -140,7 +140,7 @@ pub enum Until {
 
 /// A condition of a wait.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
+pub enum WaitCondition {
     /// A fact or message that matches; the wait's value is the pattern's first capture.
     Matching(Pattern),
     /// The same, if the procedure accepts that value.

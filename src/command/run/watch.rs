@@ -13,7 +13,7 @@ use std::time::Duration;
 use duet_drivers::text::Text;
 use duet_journal::Store;
 
-use super::{Kept, Request, launch};
+use super::{Request, RunStorage, launch};
 use crate::command;
 use crate::command::resume::{RerunTarget, begin_changed, ended};
 use crate::error::{CommandError, ExitCode};
@@ -37,7 +37,7 @@ const SETTLING: Duration = Duration::from_millis(30);
 /// A run whose program is watched.
 struct Watching<'a> {
     request: &'a Request,
-    kept: &'a Kept<'a>,
+    kept: &'a RunStorage<'a>,
     /// The program, as the person named it.
     program: &'a Path,
     /// The file of its text.
@@ -68,7 +68,11 @@ enum Next {
 ///
 /// # Errors
 /// If the program cannot be read, the name is taken, or the journal fails.
-pub(super) fn execute(request: &Request, kept: &Kept<'_>, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
+pub(super) fn execute(
+    request: &Request,
+    kept: &RunStorage<'_>,
+    terminal: &mut Terminal,
+) -> Result<ExitCode, CommandError> {
     let program = request.program.as_deref().filter(|_| !request.reads_input());
     let program = program.ok_or_else(|| CommandError::usage("standard input cannot be watched; name a file"))?;
     let read = launch(request, &mut Terminal::keeping())?;

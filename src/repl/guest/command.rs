@@ -15,7 +15,7 @@ use crate::journal::Journal;
 use crate::repl::command::{self as comma, Command};
 use crate::repl::complete::Names;
 use crate::repl::editor::Line;
-use crate::repl::editor_thread::{EditorThread, Wanted};
+use crate::repl::editor_thread::{EditorThread, LineRequest};
 use crate::repl::prompt::{self, EditedText, Evaluated, Prompt};
 use crate::repl::session::perform_lent;
 use crate::terminal::Terminal;
@@ -35,7 +35,7 @@ impl Prompt for Guest<'_> {
     fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
         let prompt = format!("{} at {}> ", self.session, self.connection.shown()).into();
         let names = Names::of(&SessionNames(self.connection.names(&self.session)));
-        self.read(Wanted::Input { prompt, names }, None, terminal)
+        self.read(LineRequest::Input { prompt, names }, None, terminal)
     }
 
     fn forget_interruptions(&mut self) {

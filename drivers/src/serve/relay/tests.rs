@@ -49,7 +49,7 @@ impl Bench {
         Ok(actions.iter().map(shown).collect())
     }
 
-    fn news(&mut self, told: Told) -> Vec<String> {
+    fn news(&mut self, told: PeerNotice) -> Vec<String> {
         let actions = self.relay.news(1, ActorId(5), told).expect("the client may stay");
         actions.iter().map(shown).collect()
     }
@@ -57,7 +57,7 @@ impl Bench {
     /// Comes in; the server has made some assertions before.
     fn enter(&mut self, handles: u64) {
         assert_eq!(self.send("[[0 <A <resolve \"open\" #:[0 9]> 1>]]"), said(&["join 1"]));
-        let told = Told::Welcome {
+        let told = PeerNotice::Welcome {
             name: self.relay.name(1),
             capability: CapabilityId(3),
         };
@@ -82,12 +82,12 @@ fn shown(action: &RelayAction) -> String {
     }
 }
 
-fn said_in_words(said: &Said) -> String {
+fn said_in_words(said: &PeerEvent) -> String {
     match said {
-        Said::Assert { to, name, value } => format!("{to} {name} {value:?}"),
-        Said::Retract { name } => format!("not {name}"),
-        Said::Message { to, value } => format!("{to} {value:?}"),
-        Said::Sync { oid } => format!("sync {oid}"),
+        PeerEvent::Assert { to, name, value } => format!("{to} {name} {value:?}"),
+        PeerEvent::Retract { name } => format!("not {name}"),
+        PeerEvent::Message { to, value } => format!("{to} {value:?}"),
+        PeerEvent::Sync { oid } => format!("sync {oid}"),
     }
 }
 
@@ -124,8 +124,8 @@ fn a_client_that_leaves_before_it_is_in_leaves_when_it_is() {
     );
     let name = bench.relay.name(1);
     let capability = CapabilityId(3);
-    assert_eq!(bench.news(Told::Welcome { name, capability }), ["leave actor 5"]);
-    assert!(bench.news(Told::Synced { oid: 1 }).is_empty());
+    assert_eq!(bench.news(PeerNotice::Welcome { name, capability }), ["leave actor 5"]);
+    assert!(bench.news(PeerNotice::Synced { oid: 1 }).is_empty());
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_way_ends_with_its_assertion_and_a_closed_one_never_begins() {
         said(&refused)
     );
     bench.enter(1);
-    let told = Told::Assert {
+    let told = PeerNotice::Assert {
         oid: 2,
         observer: None,
         handle: Handle(40),

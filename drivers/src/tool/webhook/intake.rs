@@ -86,11 +86,11 @@ pub(super) trait Endpoint: Send + Sync + 'static {
 /// What all requests of a listener share.
 pub(super) struct Intake {
     pub(super) terms: Terms,
-    pub(super) queue: Sender<Asked>,
+    pub(super) queue: Sender<PendingRequest>,
 }
 
 /// A request, and where its reply goes.
-pub(super) struct Asked {
+pub(super) struct PendingRequest {
     pub(super) incoming: Incoming,
     pub(super) reply: oneshot::Sender<Reply>,
 }
@@ -109,7 +109,7 @@ impl Endpoint for Intake {
     async fn give(&self, _aim: (), incoming: Incoming) -> Result<Reply, Refusal> {
         let (reply, replied) = oneshot::channel();
         self.queue
-            .try_send(Asked { incoming, reply })
+            .try_send(PendingRequest { incoming, reply })
             .map_err(|_| refusal(BUSY))?;
         replied
             .await

@@ -170,7 +170,7 @@ pub fn changes(note: &IOValue) -> Vec<Change> {
 
 /// The state of a path, with the content of a file.
 #[derive(Debug)]
-pub struct Found {
+pub struct PathContent {
     /// The state.
     pub state: State,
     /// The content of a file.
@@ -188,9 +188,9 @@ impl Workspace {
     ///
     /// # Errors
     /// The system's error; `output-limit` for a file above [`KEPT_BYTES_MAX`].
-    pub fn look(&self, path: &Path) -> Result<Found, ToolFailure> {
+    pub fn look(&self, path: &Path) -> Result<PathContent, ToolFailure> {
         let explain = |error: io::Error| self.explain(path, &error);
-        let bare = |state| Ok(Found { state, content: None });
+        let bare = |state| Ok(PathContent { state, content: None });
         let metadata = match self.tree().symlink_metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -214,7 +214,7 @@ impl Workspace {
             size_bytes: content.as_bytes().len() as u64,
             mode: metadata.mode() & 0o7777,
         };
-        Ok(Found {
+        Ok(PathContent {
             state,
             content: Some(content),
         })
@@ -227,7 +227,7 @@ impl Workspace {
     /// Those of [`look`](Self::look).
     pub(crate) fn replacement(&self, path: &Path, after: Option<Vec<u8>>) -> Result<Replacement, ToolFailure> {
         const MODE_NEW: u32 = 0o644;
-        let Found { state, content } = self.look(path)?;
+        let PathContent { state, content } = self.look(path)?;
         let after = after
             .map(|bytes| Blob::new(bytes).map_err(|_| too_large(path)))
             .transpose()?;

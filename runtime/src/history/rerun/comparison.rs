@@ -9,16 +9,16 @@ use preserves::IOValue;
 use super::{Rerun, outcome_of};
 use crate::model::failure::Failure;
 use crate::model::identity::RequestId;
-use crate::record::key::{Asked, Heard, Key, Shown};
+use crate::record::key::{Key, LedgerEvent, LedgerOutput, LedgerRequest};
 use crate::state::event::Event;
 
 /// A new request that stands for a recorded one.
 #[derive(Clone, Debug)]
 pub struct MatchedRequest {
     /// The new request.
-    pub asked: Asked,
+    pub asked: LedgerRequest,
     /// The recorded one.
-    pub recorded: Asked,
+    pub recorded: LedgerRequest,
     /// Whether the recorded one received an answer.
     pub is_answered: bool,
     /// Whether the new one is still open.
@@ -38,18 +38,18 @@ impl MatchedRequest {
 #[derive(Clone, Debug)]
 pub struct Fresh {
     /// The request.
-    pub asked: Asked,
+    pub asked: LedgerRequest,
     /// Whether it is still open.
     pub is_open: bool,
     /// The recorded request that resembles it most, if one is left that does.
-    pub near: Option<Asked>,
+    pub near: Option<LedgerRequest>,
 }
 
 /// A recorded request for which no new one stands.
 #[derive(Clone, Debug)]
 pub struct Unused {
     /// The request.
-    pub recorded: Asked,
+    pub recorded: LedgerRequest,
     /// The answer, if there was one.
     pub outcome: Option<Result<IOValue, IOValue>>,
 }
@@ -69,7 +69,7 @@ pub struct CountDifference {
 #[derive(Clone, Debug)]
 pub struct UnusedInput {
     /// The input.
-    pub heard: Heard,
+    pub heard: LedgerEvent,
     /// The path of names of the actor that received it.
     pub actor: String,
     /// Why it failed, if it was given.
@@ -93,7 +93,7 @@ pub struct Comparison {
     /// runs here, so none of them was given.
     pub patched: Vec<Sequence>,
     /// The output: before, and with changed code.
-    pub shown: [Vec<Shown>; 2],
+    pub shown: [Vec<LedgerOutput>; 2],
     /// The newest turn of the run of changed code.
     pub turn: Option<Sequence>,
 }
@@ -131,7 +131,7 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
         is_moved: !is_in_order,
     });
     let left = std::iter::zip(&rerun.recorded.asked, &rerun.taken).filter(|(_, taken)| taken.is_none());
-    let left: Vec<&Asked> = left.map(|(asked, _)| asked).collect();
+    let left: Vec<&LedgerRequest> = left.map(|(asked, _)| asked).collect();
     let unused = left.iter().map(|recorded| Unused {
         recorded: (*recorded).clone(),
         outcome: outcome_of(&rerun.recorded, recorded.request).cloned(),
@@ -169,8 +169,8 @@ fn is_unasked(event: &Event) -> bool {
 }
 
 /// The requests that nobody has made before, each with the recorded one that is nearest.
-fn fresh(rerun: &Rerun, left: &[&Asked]) -> Vec<Fresh> {
-    let mut left: Vec<Option<&Asked>> = left.iter().map(|asked| Some(*asked)).collect();
+fn fresh(rerun: &Rerun, left: &[&LedgerRequest]) -> Vec<Fresh> {
+    let mut left: Vec<Option<&LedgerRequest>> = left.iter().map(|asked| Some(*asked)).collect();
     let unmet = std::iter::zip(rerun.asked(), &rerun.met).filter(|(_, met)| met.is_none());
     let fresh = unmet.map(|(asked, _)| Fresh {
         asked: asked.clone(),
@@ -181,7 +181,7 @@ fn fresh(rerun: &Rerun, left: &[&Asked]) -> Vec<Fresh> {
 }
 
 /// Takes the recorded request that resembles a new one most: by its definition, then by its actor.
-pub(in crate::history) fn nearest<'a>(key: &Key, left: &mut [Option<&'a Asked>]) -> Option<&'a Asked> {
+pub(in crate::history) fn nearest<'a>(key: &Key, left: &mut [Option<&'a LedgerRequest>]) -> Option<&'a LedgerRequest> {
     let likeness = |other: &Key| {
         let is_alike = other.what == key.what && (other.actor == key.actor || other.arguments == key.arguments);
         is_alike.then(|| {

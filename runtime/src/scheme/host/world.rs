@@ -24,7 +24,7 @@ use crate::model::value::Fact;
 use crate::scheme::convert::{self, Class};
 use crate::state::refusal::Refusal;
 use crate::turn::activation::Activation;
-use crate::turn::task::{Until, Wanted};
+use crate::turn::task::{Until, WaitCondition};
 
 /// The maximum length of an object in a log line, in characters.
 const LOG_CHARACTERS: usize = 4096;
@@ -260,7 +260,7 @@ pub(super) fn call_tool(call: &mut Call<'_>, tool: &str, payload: IOValue) -> Re
 
 fn answer(request: crate::model::identity::RequestId) -> Reply {
     Reply::Park(Until::Condition {
-        wanted: vec![Wanted::Answer(request)],
+        wanted: vec![WaitCondition::Answer(request)],
         is_edge: false,
     })
 }

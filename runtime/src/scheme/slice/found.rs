@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::Node;
 
 /// A step that is part of a slice.
-pub(super) struct Found {
+pub(super) struct SliceStep {
     pub(super) node: Node,
     pub(super) depth: usize,
     /// The step to which it led.
@@ -17,7 +17,7 @@ pub(super) struct Found {
 }
 
 /// Counts the steps that lead to each step.
-pub(super) fn weighed(mut found: Vec<Found>) -> Vec<Found> {
+pub(super) fn weighed(mut found: Vec<SliceStep>) -> Vec<SliceStep> {
     for index in (0..found.len()).rev() {
         let weight = found[index].weight;
         if let Some(parent) = found[index].parent {
@@ -28,7 +28,7 @@ pub(super) fn weighed(mut found: Vec<Found>) -> Vec<Found> {
 }
 
 /// The order in which steps are shown: each before those that led to it, shorter chains first.
-pub(super) fn ordered(found: &[Found]) -> Vec<usize> {
+pub(super) fn ordered(found: &[SliceStep]) -> Vec<usize> {
     let mut children: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (index, step) in found.iter().enumerate() {
         children.entry(step.parent).or_default().push(index);

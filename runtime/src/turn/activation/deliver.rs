@@ -24,7 +24,7 @@ use crate::state::event::{Batch, Cause, Event};
 use crate::state::own_requests::Change;
 use crate::state::patches::Patched;
 use crate::state::refusal::Refusal;
-use crate::state::request::{Kept, Question};
+use crate::state::request::{Question, UndoContents};
 use crate::turn::program::{Patching, Runner};
 use crate::turn::task::{Argument, End, Resumption, Task};
 
@@ -61,7 +61,7 @@ impl Activation {
                 request,
                 note,
                 contents,
-            } => self.keep(request, Kept { note, contents })?,
+            } => self.keep(request, UndoContents { note, contents })?,
             Event::Due { request, at_ms } => self.note_due(request, at_ms)?,
             Event::Reconsider { request } => self.reconsider(request)?,
             Event::Prepared { .. } => true,
@@ -387,7 +387,7 @@ impl Activation {
 
     /// Lets a call proceed that has reported what it is about to replace. A repeated call keeps its
     /// first report.
-    fn keep(&mut self, id: RequestId, report: Kept) -> Result<bool, Failure> {
+    fn keep(&mut self, id: RequestId, report: UndoContents) -> Result<bool, Failure> {
         let request = self.draft.state.requests.get(&id);
         let Some(request) = request.filter(|request| request.actor == self.draft.actor && request.answer.is_none())
         else {

@@ -27,7 +27,7 @@ use crate::model::codec::is_labelled;
 use crate::model::failure::Failure;
 use crate::model::identity::{ActorId, CapabilityId, FacetId, Handle, ObserverId};
 use crate::model::manifest::Manifest;
-use crate::model::peer::{self, Said, Told};
+use crate::model::peer::{self, PeerEvent, PeerNotice};
 use crate::model::value::Fact;
 use crate::policy::keyed;
 use crate::state::actor::Actor;
@@ -74,18 +74,18 @@ impl Activation {
                 }
             }
         };
-        self.relay_to(actor, Told::Refused { name, why })?;
+        self.relay_to(actor, PeerNotice::Refused { name, why })?;
         Ok(false)
     }
 
     /// Does what the peer says; returns false if that has no effect.
-    pub(super) fn hear(&mut self, what: Said) -> Result<bool, Failure> {
+    pub(super) fn hear(&mut self, what: PeerEvent) -> Result<bool, Failure> {
         let done = match what {
-            Said::Assert { to, name, value } => self.publish(to, name, &value),
-            Said::Retract { name } => self.unpublish(name),
-            Said::Message { to, value } => self.message_of_peer(to, &value),
-            Said::Sync { oid } => {
-                self.relay(Told::Synced { oid })?;
+            PeerEvent::Assert { to, name, value } => self.publish(to, name, &value),
+            PeerEvent::Retract { name } => self.unpublish(name),
+            PeerEvent::Message { to, value } => self.message_of_peer(to, &value),
+            PeerEvent::Sync { oid } => {
+                self.relay(PeerNotice::Synced { oid })?;
                 Ok(())
             }
         };
@@ -103,17 +103,17 @@ impl Activation {
     /// Relays a match or a message to the object of the peer that observes.
     pub(super) fn relay_match(&mut self, oid: u64, observer: ObserverId, argument: Argument) -> Result<(), Failure> {
         let told = match argument {
-            Argument::Added(captures, handle) => Told::Assert {
+            Argument::Added(captures, handle) => PeerNotice::Assert {
                 oid,
                 observer: Some(observer),
                 handle,
                 value: self.captures(&captures),
             },
-            Argument::Removed(_, handle) => Told::Retract {
+            Argument::Removed(_, handle) => PeerNotice::Retract {
                 observer: Some(observer),
                 handle,
             },
-            Argument::Message(captures) => Told::Message {
+            Argument::Message(captures) => PeerNotice::Message {
                 oid,
                 value: self.captures(&captures),
             },
@@ -128,7 +128,7 @@ impl Activation {
             return Ok(false);
         };
         let value = self.for_peer(&payload.value());
-        self.relay(Told::Message { oid, value })?;
+        self.relay(PeerNotice::Message { oid, value })?;
         Ok(true)
     }
 
@@ -139,7 +139,7 @@ impl Activation {
         let Some(sender) = self.sender() else { return Ok(()) };
         let (turn, kind) = (self.draft.turn, failure.kind.clone());
         if self.draft.state.actor(sender).is_some_and(Actor::is_peer) {
-            return self.relay_to(sender, Told::Failed { turn, kind });
+            return self.relay_to(sender, PeerNotice::Failed { turn, kind });
         }
         let request = self.fresh_request();
         let text = format!(
@@ -155,14 +155,14 @@ impl Activation {
     /// Tells the peer that its actor ends.
     pub(super) fn bid_farewell(&mut self, why: Option<&Failure>) -> Result<(), Failure> {
         let why = why.map_or_else(|| "it has left".to_owned(), Failure::to_string);
-        self.relay(Told::Ended { why })
+        self.relay(PeerNotice::Ended { why })
     }
 
-    fn relay(&mut self, told: Told) -> Result<(), Failure> {
+    fn relay(&mut self, told: PeerNotice) -> Result<(), Failure> {
         self.relay_to(self.actor(), told)
     }
 
-    fn relay_to(&mut self, peer: ActorId, told: Told) -> Result<(), Failure> {
+    fn relay_to(&mut self, peer: ActorId, told: PeerNotice) -> Result<(), Failure> {
         let request = self.draft.state.counters.request();
         self.perform(Relay { request, peer, told }).map_err(failure)
     }
@@ -267,7 +267,7 @@ impl Activation {
             return Ok(false);
         };
         let value = self.for_peer(&value.value());
-        self.relay(Told::Assert {
+        self.relay(PeerNotice::Assert {
             oid,
             observer: None,
             handle,
@@ -278,7 +278,7 @@ impl Activation {
 
     /// Relays that a value was taken back.
     pub(super) fn relay_taken(&mut self, handle: Handle) -> Result<bool, Failure> {
-        self.relay(Told::Retract { observer: None, handle })?;
+        self.relay(PeerNotice::Retract { observer: None, handle })?;
         Ok(true)
     }
 

@@ -12,7 +12,7 @@ use preserves::{IOValue, ValueImpl};
 
 /// A question to the clients of a session.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct SessionQuestion {
     /// The number of its event.
     pub(super) number: u64,
     /// The session's name for it.
@@ -25,7 +25,7 @@ pub(super) struct Asked {
     pub(super) is_put: bool,
 }
 
-impl Asked {
+impl SessionQuestion {
     /// Whether the program reads a line of input, rather than ask something.
     pub(super) fn is_line(&self) -> bool {
         self.prompt.is_simple_record("line", Some(0))
@@ -70,15 +70,15 @@ impl Asked {
 
 /// The open questions, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Open(Vec<Asked>);
+pub(super) struct Open(Vec<SessionQuestion>);
 
 impl Open {
-    pub(super) fn add(&mut self, asked: Asked) {
+    pub(super) fn add(&mut self, asked: SessionQuestion) {
         self.0.push(asked);
     }
 
     /// Removes a question by the session's name for it.
-    pub(super) fn close(&mut self, id: &str) -> Option<Asked> {
+    pub(super) fn close(&mut self, id: &str) -> Option<SessionQuestion> {
         let position = self.0.iter().position(|asked| asked.id == id)?;
         Some(self.0.remove(position))
     }
@@ -94,14 +94,14 @@ impl Open {
     }
 
     /// The oldest question that the person has not seen, which the person sees now.
-    pub(super) fn unseen(&mut self) -> Option<Asked> {
+    pub(super) fn unseen(&mut self) -> Option<SessionQuestion> {
         let asked = self.0.iter_mut().find(|asked| !asked.is_put)?;
         asked.is_put = true;
         Some(asked.clone())
     }
 
     /// The question that has been open longest.
-    pub(super) fn oldest(&self) -> Option<&Asked> {
+    pub(super) fn oldest(&self) -> Option<&SessionQuestion> {
         self.0.first()
     }
 
@@ -110,7 +110,7 @@ impl Open {
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn answered<'a>(&self, text: &'a str) -> Result<(Asked, &'a str), &'static str> {
+    pub(super) fn answered<'a>(&self, text: &'a str) -> Result<(SessionQuestion, &'a str), &'static str> {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let number = word.parse::<u64>().ok();
         let named = self.0.iter().find(|asked| Some(asked.number) == number);
@@ -130,8 +130,8 @@ impl Open {
 mod tests {
     use super::*;
 
-    fn asked(number: u64, prompt: &str, is_approval: bool) -> Asked {
-        Asked {
+    fn asked(number: u64, prompt: &str, is_approval: bool) -> SessionQuestion {
+        SessionQuestion {
             number,
             id: format!("id-{number}"),
             prompt: prompt.parse().expect("a prompt"),
