@@ -4,7 +4,6 @@
 //! replay gets the same.
 //! It keeps no state between calls. Read next: `tool/clock.rs`.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 
@@ -15,39 +14,27 @@ use super::arguments::{Arguments, integer, positive};
 use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool, blocking};
 use super::returns::Returns;
-use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Description, Field, Shape};
 
-static INTEGER: Description = Description {
-    name: Cow::Borrowed("chance/integer"),
-    summary: Cow::Borrowed("draws an integer from 0 to below a limit, each as likely as the others"),
-    payload: Cow::Borrowed(&[Field::required(
-        "below",
-        Shape::Positive,
-        "the limit, which is never drawn",
-    )]),
-    result: Cow::Borrowed("an integer"),
-    returns: Returns::Integer,
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    needs: &[],
-    retry: Retry::NEVER,
-    takes_secrets: false,
-};
+const PAYLOAD: &[Field] = &[Field::required(
+    "below",
+    Shape::Positive,
+    "the limit, which is never drawn",
+)];
 
-static REAL: Description = Description {
-    name: Cow::Borrowed("chance/real"),
-    summary: Cow::Borrowed("draws a number from 0 to below 1"),
-    payload: Cow::Borrowed(&[]),
-    result: Cow::Borrowed("a double"),
-    returns: Returns::Double,
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    needs: &[],
-    retry: Retry::NEVER,
-    takes_secrets: false,
-};
+static INTEGER: Description = Description::pure(
+    "chance/integer",
+    "draws an integer from 0 to below a limit, each as likely as the others",
+    PAYLOAD,
+    Answer::new("an integer", Returns::Integer),
+);
+
+static REAL: Description = Description::pure(
+    "chance/real",
+    "draws a number from 0 to below 1",
+    &[],
+    Answer::new("a double", Returns::Double),
+);
 
 /// One of the two tools.
 pub(crate) struct Chance {

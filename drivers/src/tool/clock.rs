@@ -5,56 +5,33 @@
 //! It starts no timers; `world.rs` does.
 //! Read next: `world.rs`.
 
-use std::borrow::Cow;
-
 use preserves::IOValue;
 
 use super::interface::{Call, Context, Tool};
 use crate::clock::WorldClock;
-use crate::tool::description::{Description, EffectClass, Retry};
+use crate::tool::description::{Answer, Description};
 use crate::tool::returns::Returns;
 
-static SECOND: Description = Description {
-    name: Cow::Borrowed("clock/second"),
-    summary: Cow::Borrowed("says how many seconds have passed since the beginning of 1970"),
-    payload: Cow::Borrowed(&[]),
-    result: Cow::Borrowed("a double"),
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    needs: &[],
-    retry: Retry::NEVER,
-    returns: Returns::Double,
-    takes_secrets: false,
-};
+static SECOND: Description = Description::pure(
+    "clock/second",
+    "says how many seconds have passed since the beginning of 1970",
+    &[],
+    Answer::new("a double", Returns::Double),
+);
 
-static JIFFY: Description = Description {
-    name: Cow::Borrowed("clock/jiffy"),
-    summary: Cow::Borrowed("says how many microseconds have passed since the beginning of 1970"),
-    payload: Cow::Borrowed(&[]),
-    result: Cow::Borrowed("an integer"),
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    needs: &[],
-    retry: Retry::NEVER,
-    returns: Returns::Integer,
-    takes_secrets: false,
-};
+static JIFFY: Description = Description::pure(
+    "clock/jiffy",
+    "says how many microseconds have passed since the beginning of 1970",
+    &[],
+    Answer::new("an integer", Returns::Integer),
+);
 
-static MILLISECOND: Description = Description {
-    name: Cow::Borrowed("clock/millisecond"),
-    summary: Cow::Borrowed("says how many milliseconds have passed since the beginning of 1970"),
-    payload: Cow::Borrowed(&[]),
-    result: Cow::Borrowed("an integer"),
-    returns: Returns::Integer,
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    needs: &[],
-    retry: Retry::NEVER,
-    takes_secrets: false,
-};
+static MILLISECOND: Description = Description::pure(
+    "clock/millisecond",
+    "says how many milliseconds have passed since the beginning of 1970",
+    &[],
+    Answer::new("an integer", Returns::Integer),
+);
 
 /// One of the three tools.
 pub(crate) struct Clock {

@@ -81,6 +81,32 @@ impl Description {
         }
     }
 
+    /// Describes a tool that changes nothing and may be repeated: it needs no capability, limits
+    /// its time itself and takes no secrets.
+    pub(crate) const fn pure(
+        name: &'static str,
+        summary: &'static str,
+        payload: &'static [Field],
+        answer: Answer,
+    ) -> Self {
+        let mut description = Self::of_connection(name, summary, payload, answer, EffectClass::Pure);
+        description.needs = &[];
+        description.idempotent = true;
+        description
+    }
+
+    /// The same tool, whose calls need these capabilities.
+    pub(crate) const fn needing(mut self, needs: &'static [&'static str]) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    /// The same tool, each of whose attempts ends after this time in milliseconds.
+    pub(crate) const fn within_ms(mut self, timeout_ms: u64) -> Self {
+        self.timeout_ms = Some(timeout_ms);
+        self
+    }
+
     /// Says whether a payload may declare that its call may be made again, if nobody knows whether
     /// it happened: it then has the field [`REPEATABLE`].
     pub fn lets_calls_repeat(&self) -> bool {

@@ -6,7 +6,6 @@
 //! It does not hide secrets; `secret.rs` does. Called as `environment/*` it returns all variables.
 //! Read next: `tool/secret.rs`.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -14,32 +13,24 @@ use std::sync::Arc;
 use preserves::IOValue;
 
 use super::interface::{Call, Context, Tool};
-use crate::tool::description::{Description, EffectClass, Retry};
+use crate::tool::description::{Answer, Description};
 use crate::tool::returns::Returns;
 
 const NAME: &str = "environment/*";
 const PREFIX: &str = "environment/";
 
-static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed(NAME),
-    summary: Cow::Borrowed(
-        "tells the value of the environment variable whose name stands in place of `*`, as in environment/HOME",
-    ),
-    payload: Cow::Borrowed(&[]),
-    result: Cow::Borrowed(
+static DESCRIPTION: Description = Description::pure(
+    NAME,
+    "tells the value of the environment variable whose name stands in place of `*`, as in environment/HOME",
+    &[],
+    Answer::new(
         "a string, or false if it is not set; of environment/* itself, a list of lists of name and value",
+        Returns::Optional(&Returns::Either(
+            &Returns::Text,
+            &Returns::List(&Returns::List(&Returns::Text)),
+        )),
     ),
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    needs: &[],
-    retry: Retry::NEVER,
-    returns: Returns::Optional(&Returns::Either(
-        &Returns::Text,
-        &Returns::List(&Returns::List(&Returns::Text)),
-    )),
-    takes_secrets: false,
-};
+);
 
 /// The tools.
 pub struct Environment {

@@ -7,8 +7,6 @@
 //!
 //! Source: the IANA time zone database, of this machine or, without one, the one that is built in.
 
-use std::borrow::Cow;
-
 use duet_runtime::driver::ToolFailure;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
@@ -17,40 +15,34 @@ use preserves::IOValue;
 use super::arguments::{Arguments, count, dictionary, string};
 use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool, blocking};
-use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Description, Field, Shape};
 use crate::tool::returns::Returns;
 
-static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed("clock/zone"),
-    summary: Cow::Borrowed(
-        "says how far a time zone is from UTC at a time, and when its clocks changed and will change",
+const PAYLOAD: &[Field] = &[
+    Field::required(
+        "zone",
+        Shape::Text,
+        "its name in the IANA database, such as Europe/Berlin",
     ),
-    payload: Cow::Borrowed(&[
-        Field::required(
-            "zone",
-            Shape::Text,
-            "its name in the IANA database, such as Europe/Berlin",
-        ),
-        Field::required("time_ms", Shape::Count, "milliseconds since 1970"),
-    ]),
-    result: Cow::Borrowed(
+    Field::required("time_ms", Shape::Count, "milliseconds since 1970"),
+];
+
+static DESCRIPTION: Description = Description::pure(
+    "clock/zone",
+    "says how far a time zone is from UTC at a time, and when its clocks changed and will change",
+    PAYLOAD,
+    Answer::new(
         "{offset_s: seconds to add to UTC; since_ms and before_s: when that began, and the offset before; until_ms and \
          after_s: when it ends, and the offset after; #f where there is no change}",
+        Returns::Fields(&[
+            ("offset_s", Returns::Integer),
+            ("since_ms", Returns::Optional(&Returns::Integer)),
+            ("before_s", Returns::Optional(&Returns::Integer)),
+            ("until_ms", Returns::Optional(&Returns::Integer)),
+            ("after_s", Returns::Optional(&Returns::Integer)),
+        ]),
     ),
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    needs: &[],
-    retry: Retry::NEVER,
-    returns: Returns::Fields(&[
-        ("offset_s", Returns::Integer),
-        ("since_ms", Returns::Optional(&Returns::Integer)),
-        ("before_s", Returns::Optional(&Returns::Integer)),
-        ("until_ms", Returns::Optional(&Returns::Integer)),
-        ("after_s", Returns::Optional(&Returns::Integer)),
-    ]),
-    takes_secrets: false,
-};
+);
 
 /// How many entries of the table without a change of the offset are passed over.
 const ENTRIES_MAX: usize = 64;

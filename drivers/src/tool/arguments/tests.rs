@@ -6,28 +6,21 @@
     reason = "a failed step of a test is its failure"
 )]
 
-use std::borrow::Cow;
-
 use super::*;
-use crate::tool::description::{EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Field, Shape};
 use crate::tool::returns::Returns;
 
-static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed("test/tool"),
-    summary: Cow::Borrowed("does nothing"),
-    payload: Cow::Borrowed(&[
-        Field::required("path", Shape::Path, "a file"),
-        Field::optional("limit", Shape::Positive, "a limit"),
-    ]),
-    result: Cow::Borrowed("nothing"),
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    needs: &[],
-    retry: Retry::NEVER,
-    returns: Returns::Anything,
-    takes_secrets: false,
-};
+const PAYLOAD: &[Field] = &[
+    Field::required("path", Shape::Path, "a file"),
+    Field::optional("limit", Shape::Positive, "a limit"),
+];
+
+static DESCRIPTION: Description = Description::pure(
+    "test/tool",
+    "does nothing",
+    PAYLOAD,
+    Answer::new("nothing", Returns::Anything),
+);
 
 fn read(payload: &str) -> Result<(PathBuf, Option<u64>), ToolFailure> {
     let mut arguments = Arguments::read(&DESCRIPTION, &payload.parse().expect("a value"))?;

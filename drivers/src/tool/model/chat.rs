@@ -6,7 +6,6 @@
 //! It sends nothing; `exchange.rs` does.
 //! Read next: `openai_chat.rs`.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use duet_runtime::driver::ToolFailure;
@@ -15,62 +14,59 @@ use preserves::{IOValue, Map as Entries, Value, ValueImpl};
 use serde_json::{Map, Value as Json};
 
 use crate::tool::arguments::{Arguments, dictionary, integer, string};
-use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Description, Field, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::json;
 use crate::tool::returns::Returns;
 use crate::tool::surrogate::joined;
 
-pub(super) static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed("model/chat"),
-    summary: Cow::Borrowed("asks a language model to continue a conversation"),
-    payload: Cow::Borrowed(&[
-        Field::optional(
-            "model",
-            Shape::Text,
-            "a model that the provider knows; without it, or as `default`, the provider's",
-        ),
-        Field::required(
-            "messages",
-            Shape::Values,
-            "the conversation: dictionaries of `role` and `content`",
-        ),
-        Field::optional(
-            "provider",
-            Shape::Text,
-            "a provider; without it the one that the person chose",
-        ),
-        Field::optional(
-            "tools",
-            Shape::Values,
-            "what the model may ask for: dictionaries of `name`, `description` and `schema`",
-        ),
-        Field::optional("schema", Shape::Anything, "the JSON Schema that the reply follows"),
-        Field::optional(
-            "options",
-            Shape::Anything,
-            "a dictionary of `max_tokens`, `temperature`, `seed`, `stop` and whatever the provider takes",
-        ),
-        Field::optional(
-            "price",
-            Shape::Values,
-            "the dollars for a million tokens of input and of output, for `duet cost`; the provider does not see it",
-        ),
-    ]),
-    result: Cow::Borrowed(
+const PAYLOAD: &[Field] = &[
+    Field::optional(
+        "model",
+        Shape::Text,
+        "a model that the provider knows; without it, or as `default`, the provider's",
+    ),
+    Field::required(
+        "messages",
+        Shape::Values,
+        "the conversation: dictionaries of `role` and `content`",
+    ),
+    Field::optional(
+        "provider",
+        Shape::Text,
+        "a provider; without it the one that the person chose",
+    ),
+    Field::optional(
+        "tools",
+        Shape::Values,
+        "what the model may ask for: dictionaries of `name`, `description` and `schema`",
+    ),
+    Field::optional("schema", Shape::Anything, "the JSON Schema that the reply follows"),
+    Field::optional(
+        "options",
+        Shape::Anything,
+        "a dictionary of `max_tokens`, `temperature`, `seed`, `stop` and whatever the provider takes",
+    ),
+    Field::optional(
+        "price",
+        Shape::Values,
+        "the dollars for a million tokens of input and of output, for `duet cost`; the provider does not see it",
+    ),
+];
+
+pub(super) static DESCRIPTION: Description = Description::pure(
+    "model/chat",
+    "asks a language model to continue a conversation",
+    PAYLOAD,
+    Answer::new(
         "{content: string; tool_calls: list of {id: string; name: string; arguments: a dictionary, or the text that is \
          no JSON object or has a number beyond the doubles}; stop: `end`, `tools`, `length` or `refused`, a string; \
          usage: {input_tokens: integer; output_tokens: integer; and, if known, cached_tokens: integer, usd: double}; \
          model: string; and, if the provider wants its thoughts back, thoughts: list of dictionaries}",
+        Returns::Anything,
     ),
-    needs: &["net"],
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    retry: Retry::NEVER,
-    returns: Returns::Anything,
-    takes_secrets: false,
-};
+)
+.needing(&["net"]);
 
 /// The maximum length of a tool's name in every protocol, in characters.
 const NAME_CHARACTERS_MAX: usize = 64;

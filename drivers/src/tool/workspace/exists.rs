@@ -5,7 +5,6 @@
 //! It does not say what kind of file it is; `stat.rs` does.
 //! Read next: `tool/workspace/delete.rs`.
 
-use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -14,28 +13,25 @@ use preserves::IOValue;
 use super::Workspace;
 use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, path};
-use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Description, Field, Shape};
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
 use crate::tool::secret::Secrets;
 
-static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed("workspace/exists"),
-    summary: Cow::Borrowed("says whether there is a file or directory at a path of the workspace"),
-    payload: Cow::Borrowed(&[Field::required(
-        "path",
-        Shape::Path,
-        "where to look; a link is followed",
-    )]),
-    result: Cow::Borrowed("true or false"),
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: Some(60_000),
-    needs: &["fs.read"],
-    retry: Retry::NEVER,
-    returns: Returns::Flag,
-    takes_secrets: false,
-};
+const PAYLOAD: &[Field] = &[Field::required(
+    "path",
+    Shape::Path,
+    "where to look; a link is followed",
+)];
+
+static DESCRIPTION: Description = Description::pure(
+    "workspace/exists",
+    "says whether there is a file or directory at a path of the workspace",
+    PAYLOAD,
+    Answer::new("true or false", Returns::Flag),
+)
+.needing(&["fs.read"])
+.within_ms(60_000);
 
 /// Makes the tool for a workspace.
 pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {

@@ -5,7 +5,6 @@
 //! It does not follow symbolic links; it lists a link as a link.
 //! Read next: `tool/workspace/stat.rs`.
 
-use std::borrow::Cow;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -21,7 +20,7 @@ use super::ignore::Ignored;
 use super::shape::ReadingTool;
 use super::stat::modified_ms;
 use crate::tool::arguments::{Arguments, boolean, dictionary, integer, path, path_value, positive};
-use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Description, Field, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
@@ -32,44 +31,42 @@ const ENTRIES_MAX: u64 = 10_000;
 /// Directories of derived files, which a program seldom looks for.
 const DERIVED: [&str; 2] = ["node_modules", "target"];
 
-static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed("workspace/list"),
-    summary: Cow::Borrowed("lists the entries of a directory in the workspace, in the order of their paths"),
-    payload: Cow::Borrowed(&[
-        Field::optional("path", Shape::Path, "the directory; without it the root"),
-        Field::optional(
-            "recursive",
-            Shape::Flag,
-            "whether directories in it are listed too; without it they are not",
-        ),
-        Field::optional(
-            "all",
-            Shape::Flag,
-            "whether hidden entries, what `.gitignore` files name, `target` and `node_modules` are listed; \
+const PAYLOAD: &[Field] = &[
+    Field::optional("path", Shape::Path, "the directory; without it the root"),
+    Field::optional(
+        "recursive",
+        Shape::Flag,
+        "whether directories in it are listed too; without it they are not",
+    ),
+    Field::optional(
+        "all",
+        Shape::Flag,
+        "whether hidden entries, what `.gitignore` files name, `target` and `node_modules` are listed; \
              without it they are not",
-        ),
-        Field::optional(
-            "limit",
-            Shape::Positive,
-            "how many entries may be returned; without it 10,000",
-        ),
-    ]),
-    result: Cow::Borrowed(
+    ),
+    Field::optional(
+        "limit",
+        Shape::Positive,
+        "how many entries may be returned; without it 10,000",
+    ),
+];
+
+static DESCRIPTION: Description = Description::pure(
+    "workspace/list",
+    "lists the entries of a directory in the workspace, in the order of their paths",
+    PAYLOAD,
+    Answer::new(
         "a list of {path: string, kind: file | directory | symlink | other, size_bytes: integer}, paths \
          relative to the root",
+        Returns::List(&Returns::Fields(&[
+            ("path", Returns::Bytes),
+            ("kind", Returns::Symbol(&["file", "directory", "symlink", "other"])),
+            ("size_bytes", Returns::Integer),
+        ])),
     ),
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: Some(60_000),
-    needs: &["fs.read"],
-    retry: Retry::NEVER,
-    returns: Returns::List(&Returns::Fields(&[
-        ("path", Returns::Bytes),
-        ("kind", Returns::Symbol(&["file", "directory", "symlink", "other"])),
-        ("size_bytes", Returns::Integer),
-    ])),
-    takes_secrets: false,
-};
+)
+.needing(&["fs.read"])
+.within_ms(60_000);
 
 /// Makes the tool for a workspace.
 pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {

@@ -5,7 +5,6 @@
 //! It does not guess encodings: UTF-8 becomes a string, other bytes a bytevector.
 //! Read next: `tool/workspace/list.rs`.
 
-use std::borrow::Cow;
 use std::io::{self, Read as _, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +16,7 @@ use preserves::IOValue;
 use super::Workspace;
 use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, content, count, dictionary, integer, path, path_value};
-use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Description, Field, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
@@ -26,34 +25,32 @@ use crate::tool::secret::Secrets;
 /// The maximum length that one call may return, in bytes.
 pub(crate) const READ_BYTES_MAX: u64 = 8 << 20;
 
-static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed("workspace/read"),
-    summary: Cow::Borrowed("reads a file of the workspace, whole or a range of its bytes, at most 8 MiB"),
-    payload: Cow::Borrowed(&[
-        Field::required("path", Shape::Path, "the file"),
-        Field::optional("offset", Shape::Count, "the byte to begin with; without it 0"),
-        Field::optional(
-            "length",
-            Shape::Count,
-            "how many bytes at most; without it all that follow",
-        ),
-    ]),
-    result: Cow::Borrowed(
+const PAYLOAD: &[Field] = &[
+    Field::required("path", Shape::Path, "the file"),
+    Field::optional("offset", Shape::Count, "the byte to begin with; without it 0"),
+    Field::optional(
+        "length",
+        Shape::Count,
+        "how many bytes at most; without it all that follow",
+    ),
+];
+
+static DESCRIPTION: Description = Description::pure(
+    "workspace/read",
+    "reads a file of the workspace, whole or a range of its bytes, at most 8 MiB",
+    PAYLOAD,
+    Answer::new(
         "{content: a string if the bytes are UTF-8, else a bytevector; size_bytes: the whole file's size; \
          next: the offset to read on from, or false at the end}; a range does not end inside a character",
+        Returns::Fields(&[
+            ("content", Returns::Bytes),
+            ("size_bytes", Returns::Integer),
+            ("next", Returns::Optional(&Returns::Integer)),
+        ]),
     ),
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: Some(60_000),
-    needs: &["fs.read"],
-    retry: Retry::NEVER,
-    returns: Returns::Fields(&[
-        ("content", Returns::Bytes),
-        ("size_bytes", Returns::Integer),
-        ("next", Returns::Optional(&Returns::Integer)),
-    ]),
-    takes_secrets: false,
-};
+)
+.needing(&["fs.read"])
+.within_ms(60_000);
 
 /// Makes the tool for a workspace.
 pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {

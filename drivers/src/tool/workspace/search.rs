@@ -6,7 +6,6 @@
 //! large to be read whole.
 //! Read next: `tool/workspace/write.rs`.
 
-use std::borrow::Cow;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use super::list::{Entry, ListOptions, entries};
 use super::read::READ_BYTES_MAX;
 use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, boolean, content, dictionary, integer, path, path_value, positive, string};
-use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Description, Field, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
@@ -37,66 +36,64 @@ const LINE_BYTES_MAX: usize = 1_000;
 /// The maximum memory of a compiled pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
-static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed("workspace/search"),
-    summary: Cow::Borrowed("finds the lines of files in the workspace that match a pattern"),
-    payload: Cow::Borrowed(&[
-        Field::required(
-            "pattern",
-            Shape::Text,
-            "a regular expression, or with `literal` the text itself",
-        ),
-        Field::optional(
-            "path",
-            Shape::Path,
-            "the file or directory to search; without it the root",
-        ),
-        Field::optional(
-            "literal",
-            Shape::Flag,
-            "whether the pattern is text and no expression; without it it is not",
-        ),
-        Field::optional(
-            "ignore_case",
-            Shape::Flag,
-            "whether case does not matter; without it it does",
-        ),
-        Field::optional(
-            "all",
-            Shape::Flag,
-            "whether hidden files, what `.gitignore` files name, `target` and `node_modules` are searched; \
+const PAYLOAD: &[Field] = &[
+    Field::required(
+        "pattern",
+        Shape::Text,
+        "a regular expression, or with `literal` the text itself",
+    ),
+    Field::optional(
+        "path",
+        Shape::Path,
+        "the file or directory to search; without it the root",
+    ),
+    Field::optional(
+        "literal",
+        Shape::Flag,
+        "whether the pattern is text and no expression; without it it is not",
+    ),
+    Field::optional(
+        "ignore_case",
+        Shape::Flag,
+        "whether case does not matter; without it it does",
+    ),
+    Field::optional(
+        "all",
+        Shape::Flag,
+        "whether hidden files, what `.gitignore` files name, `target` and `node_modules` are searched; \
              without it they are not",
-        ),
-        Field::optional(
-            "limit",
-            Shape::Positive,
-            "how many lines may be returned; without it 1,000",
-        ),
-    ]),
-    result: Cow::Borrowed(
+    ),
+    Field::optional(
+        "limit",
+        Shape::Positive,
+        "how many lines may be returned; without it 1,000",
+    ),
+];
+
+static DESCRIPTION: Description = Description::pure(
+    "workspace/search",
+    "finds the lines of files in the workspace that match a pattern",
+    PAYLOAD,
+    Answer::new(
         "{matches: a list of {path: string, line: the number from 1, column: the first matching byte from 1, \
          text: the line}; truncated: whether there are more; skipped: how many files are no text or too large}",
+        Returns::Fields(&[
+            (
+                "matches",
+                Returns::List(&Returns::Fields(&[
+                    ("path", Returns::Bytes),
+                    ("line", Returns::Integer),
+                    ("column", Returns::Integer),
+                    ("text", Returns::Bytes),
+                ])),
+            ),
+            ("truncated", Returns::Flag),
+            ("skipped", Returns::Integer),
+        ]),
     ),
-    needs: &["fs.read"],
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: Some(60_000),
-    retry: Retry::NEVER,
-    returns: Returns::Fields(&[
-        (
-            "matches",
-            Returns::List(&Returns::Fields(&[
-                ("path", Returns::Bytes),
-                ("line", Returns::Integer),
-                ("column", Returns::Integer),
-                ("text", Returns::Bytes),
-            ])),
-        ),
-        ("truncated", Returns::Flag),
-        ("skipped", Returns::Integer),
-    ]),
-    takes_secrets: false,
-};
+)
+.needing(&["fs.read"])
+.within_ms(60_000);
 
 /// Makes the tool for a workspace.
 pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {

@@ -4,7 +4,6 @@
 //! It does not read contents.
 //! Read next: `tool/workspace/search.rs`.
 
-use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use super::Workspace;
 use super::list::kind;
 use super::shape::ReadingTool;
 use crate::tool::arguments::{Arguments, dictionary, integer, path, path_value};
-use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Description, Field, Shape};
 use crate::tool::interface::Outcome;
 use crate::tool::returns::Returns;
 use crate::tool::secret::Secrets;
@@ -24,32 +23,30 @@ use crate::tool::secret::Secrets;
 /// The permission bits.
 const MODE_MASK: u32 = 0o7777;
 
-static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed("workspace/stat"),
-    summary: Cow::Borrowed("says what is at a path of the workspace: its kind, size, permissions and age"),
-    payload: Cow::Borrowed(&[Field::required(
-        "path",
-        Shape::Path,
-        "where to look; of a link, the link",
-    )]),
-    result: Cow::Borrowed(
+const PAYLOAD: &[Field] = &[Field::required(
+    "path",
+    Shape::Path,
+    "where to look; of a link, the link",
+)];
+
+static DESCRIPTION: Description = Description::pure(
+    "workspace/stat",
+    "says what is at a path of the workspace: its kind, size, permissions and age",
+    PAYLOAD,
+    Answer::new(
         "{kind: file | directory | symlink | other; size_bytes: integer; mode: the permission bits, an integer; \
          modified_ms: when it was last changed, milliseconds since 1970; target: what a link names, else false}",
+        Returns::Fields(&[
+            ("kind", Returns::Symbol(&["file", "directory", "symlink", "other"])),
+            ("size_bytes", Returns::Integer),
+            ("mode", Returns::Integer),
+            ("modified_ms", Returns::Integer),
+            ("target", Returns::Optional(&Returns::Bytes)),
+        ]),
     ),
-    needs: &["fs.read"],
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: Some(60_000),
-    retry: Retry::NEVER,
-    returns: Returns::Fields(&[
-        ("kind", Returns::Symbol(&["file", "directory", "symlink", "other"])),
-        ("size_bytes", Returns::Integer),
-        ("mode", Returns::Integer),
-        ("modified_ms", Returns::Integer),
-        ("target", Returns::Optional(&Returns::Bytes)),
-    ]),
-    takes_secrets: false,
-};
+)
+.needing(&["fs.read"])
+.within_ms(60_000);
 
 /// Makes the tool for a workspace.
 pub(crate) fn tool(workspace: Arc<Workspace>) -> ReadingTool {

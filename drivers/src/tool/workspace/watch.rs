@@ -8,7 +8,6 @@
 //! another one undoes it.
 //! It does not read contents. Read next: `tool/workspace/list.rs`.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +18,7 @@ use tokio::time::sleep;
 use super::Workspace;
 use super::list::{Entry, ListOptions, entries};
 use crate::tool::arguments::{Arguments, boolean, dictionary, integer, path, path_value};
-use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
+use crate::tool::description::{Answer, Description, Field, Shape};
 use crate::tool::interface::{Call, Context, Outcome, Tool, off_thread};
 use crate::tool::returns::Returns;
 
@@ -29,35 +28,32 @@ const PERIOD: Duration = Duration::from_millis(500);
 /// The maximum number of entries, which is also how much a look costs.
 const ENTRIES_MAX: u64 = 2_000;
 
-static DESCRIPTION: Description = Description {
-    name: Cow::Borrowed("workspace/watch"),
-    summary: Cow::Borrowed("waits until the files of a directory in the workspace are others than a program has seen"),
-    payload: Cow::Borrowed(&[
-        Field::required("seen", Shape::Values, "the last result, or an empty list"),
-        Field::optional("path", Shape::Path, "the directory; without it the root"),
-        Field::optional(
-            "recursive",
-            Shape::Flag,
-            "whether directories in it are watched too; without it they are not",
-        ),
-    ]),
-    result: Cow::Borrowed(
+const PAYLOAD: &[Field] = &[
+    Field::required("seen", Shape::Values, "the last result, or an empty list"),
+    Field::optional("path", Shape::Path, "the directory; without it the root"),
+    Field::optional(
+        "recursive",
+        Shape::Flag,
+        "whether directories in it are watched too; without it they are not",
+    ),
+];
+
+static DESCRIPTION: Description = Description::pure(
+    "workspace/watch",
+    "waits until the files of a directory in the workspace are others than a program has seen",
+    PAYLOAD,
+    Answer::new(
         "a list of {path: string, kind: file | directory | symlink | other, size_bytes: integer, modified_ms: when \
          it was last changed, milliseconds since 1970}, without hidden entries and those of `.gitignore`",
+        Returns::List(&Returns::Fields(&[
+            ("path", Returns::Bytes),
+            ("kind", Returns::Symbol(&["file", "directory", "symlink", "other"])),
+            ("size_bytes", Returns::Integer),
+            ("modified_ms", Returns::Integer),
+        ])),
     ),
-    effect: EffectClass::Pure,
-    idempotent: true,
-    timeout_ms: None,
-    needs: &["fs.read"],
-    retry: Retry::NEVER,
-    returns: Returns::List(&Returns::Fields(&[
-        ("path", Returns::Bytes),
-        ("kind", Returns::Symbol(&["file", "directory", "symlink", "other"])),
-        ("size_bytes", Returns::Integer),
-        ("modified_ms", Returns::Integer),
-    ])),
-    takes_secrets: false,
-};
+)
+.needing(&["fs.read"]);
 
 /// The tool.
 pub(crate) struct Watch {
