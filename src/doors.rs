@@ -214,7 +214,7 @@ const ABSENT_ATTEMPTS_MAX: u32 = 500;
 /// # Errors
 /// As [`hand_over`].
 pub(crate) fn stop(store: &dyn Store, journal: &Journal, place: &Place) -> Result<Option<u64>, CommandError> {
-    let Some(done) = hand_over(store, journal, place, &OwnerRequest::Stop.encode())? else {
+    let Some(done) = hand_over(store, journal, place, &OwnerRequest::Stop {}.encode())? else {
         return Ok(None);
     };
     let turn = turn_of_stop(&done)?;

@@ -61,7 +61,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// The request that a letter has; `None` if it is of another version.
 pub(crate) fn request_of(letter: &Letter) -> Option<OwnerRequest> {
-    OwnerRequest::read(&duet_journal::packed::read_value(&letter.body).ok()?)
+    OwnerRequest::decode(&duet_journal::packed::read_value(&letter.body).ok()?).ok()
 }
 
 /// A reply as the inbox keeps it.
@@ -145,7 +145,7 @@ impl Recipient<'_> {
     /// # Errors
     /// As [`hand_over`](Self::hand_over).
     pub(crate) fn make_let_go(&mut self) -> Result<Option<u64>, CommandError> {
-        let Some(done) = self.ask_owner(&OwnerRequest::Stop)? else {
+        let Some(done) = self.ask_owner(&OwnerRequest::Stop {})? else {
             return Ok(None);
         };
         doors::await_end(&*self.store, self.place)?;
@@ -175,7 +175,7 @@ impl Recipient<'_> {
             inbox: true,
             ..MailArguments::default()
         };
-        let Delivery::Done(done) = self.hand_over(&OwnerRequest::Stop, how)? else {
+        let Delivery::Done(done) = self.hand_over(&OwnerRequest::Stop {}, how)? else {
             return Ok(self.place.head.sequence.number());
         };
         doors::await_end(&*self.store, self.place)?;

@@ -26,10 +26,10 @@ impl OwnedRun {
         for letter in store.letters(self.run.id(), self.run.branch())? {
             let outcome = match mail::request_of(&letter) {
                 None => Err("the owner of the run does not know this request; it is of another version".to_owned()),
-                Some(OwnerRequest::Stop) if self.manner.is_at_prompt => {
+                Some(OwnerRequest::Stop {}) if self.manner.is_at_prompt => {
                     Err("a person is at the prompt of this session; ask them to leave it with `,quit`".to_owned())
                 }
-                Some(OwnerRequest::Stop) => {
+                Some(OwnerRequest::Stop {}) => {
                     self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
                     is_to_stop = true;
                     Ok(record("stopped", vec![self.head().number().encode()]))

@@ -6,6 +6,7 @@
 
 use duet_drivers::door::Request;
 use duet_journal::{BranchName, Letter, Sequence, Store, Taken};
+use duet_runtime::codec_enum;
 use duet_runtime::driver::{Drivers, Input, check_foreign};
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::identity::RequestId;
@@ -52,79 +53,25 @@ pub(crate) enum OwnerRequest {
     /// To list the names that a session sees, each with whether it is a keyword.
     Names { session: String },
     /// To stop.
-    Stop,
+    Stop {},
 }
 
-impl OwnerRequest {
-    /// As it is sent.
-    pub(crate) fn encode(&self) -> IOValue {
-        match self {
-            Self::Answer { named, text, fails } => {
-                record("answer", vec![named.encode(), text.encode(), fails.encode()])
-            }
-            Self::Evaluate { text } => record("evaluate", vec![text.encode()]),
-            Self::Tell { value, stays } => record("tell", vec![value.clone(), stays.encode()]),
-            Self::Webhook { name, request } => record("webhook", vec![name.encode(), request.clone()]),
-            Self::Fork { turn, branches } => record("fork", vec![turn.encode(), branches.encode()]),
-            Self::Approve {
-                session,
-                question,
-                answer,
-            } => record("approve", vec![session.encode(), question.encode(), answer.clone()]),
-            Self::Branch { name } => record("branch", vec![name.encode()]),
-            Self::Names { session } => record("names", vec![session.encode()]),
-            Self::Stop => record("stop", Vec::new()),
-        }
-    }
+codec_enum!(OwnerRequest "a request to an owner" {
+    Answer "answer" { named, text, fails }
+    Evaluate "evaluate" { text }
+    Tell "tell" { value, stays }
+    Webhook "webhook" { name, request }
+    Fork "fork" { turn, branches }
+    Approve "approve" { session, question, answer }
+    Branch "branch" { name }
+    Names "names" { session }
+    Stop "stop" {}
+});
 
-    /// Reads what was sent; `None` if it is of another version.
-    pub(crate) fn read(value: &IOValue) -> Option<Self> {
-        let field = |index: usize| IOValue::from(value.index(index));
-        let has = |label, count| value.is_simple_record(label, Some(count));
-        if has("answer", 3) {
-            Some(Self::Answer {
-                named: Codec::decode(&field(0)).ok()?,
-                text: Codec::decode(&field(1)).ok()?,
-                fails: Codec::decode(&field(2)).ok()?,
-            })
-        } else if has("evaluate", 1) {
-            Some(Self::Evaluate {
-                text: Codec::decode(&field(0)).ok()?,
-            })
-        } else if has("tell", 2) {
-            Some(Self::Tell {
-                value: field(0),
-                stays: Codec::decode(&field(1)).ok()?,
-            })
-        } else if has("webhook", 2) {
-            Some(Self::Webhook {
-                name: Codec::decode(&field(0)).ok()?,
-                request: field(1),
-            })
-        } else if has("fork", 2) {
-            Some(Self::Fork {
-                turn: Codec::decode(&field(0)).ok()?,
-                branches: Codec::decode(&field(1)).ok()?,
-            })
-        } else if has("approve", 3) {
-            Some(Self::Approve {
-                session: Codec::decode(&field(0)).ok()?,
-                question: Codec::decode(&field(1)).ok()?,
-                answer: field(2),
-            })
-        } else if has("branch", 1) {
-            Some(Self::Branch {
-                name: Codec::decode(&field(0)).ok()?,
-            })
-        } else if has("names", 1) {
-            Some(Self::Names {
-                session: Codec::decode(&field(0)).ok()?,
-            })
-        } else if has("stop", 0) {
-            Some(Self::Stop)
-        } else {
-            None
-        }
+impl OwnerRequest {
+    /// Returns the request as it is sent.
+    pub(crate) fn encode(&self) -> IOValue {
+        Codec::encode(self)
     }
 }
 
@@ -177,13 +124,13 @@ impl OwnedRun {
                 )));
                 continue;
             }
-            let Some(owner_request) = OwnerRequest::read(&request.what) else {
+            let Ok(owner_request) = OwnerRequest::decode(&request.what) else {
                 request.reply(Err(
                     "the process that owns the run does not know this request; it is of another version".to_owned(),
                 ));
                 continue;
             };
-            if owner_request == OwnerRequest::Stop {
+            if owner_request == (OwnerRequest::Stop {}) {
                 return Ok(Some(request));
             }
             // What came before it, has its turns before it.
@@ -290,7 +237,7 @@ impl OwnedRun {
             }
             OwnerRequest::Names { session } => return Ok(self.names_of(&session).encode()),
             // The run stops when its owner has read this answer; `attend` sees to it.
-            OwnerRequest::Stop => return Ok(self.turns(before)),
+            OwnerRequest::Stop {} => return Ok(self.turns(before)),
         }
         self.run.step()?;
         let done = match self.newest_failure() {
