@@ -6,7 +6,7 @@
 
 use crate::model::identity::Counters;
 use crate::run::Run;
-use crate::state::event::{Batch, Event, Queue};
+use crate::state::event::{Batch, Event, Queue, Subject};
 
 impl Run {
     /// Drops the events that concern what began before `since`, for a copy of a run that only
@@ -43,32 +43,13 @@ impl Run {
 
 /// Whether an event is for what has begun since.
 fn begins_after(event: &Event, since: &Counters) -> bool {
-    match event {
-        Event::Added { observer, .. }
-        | Event::Removed { observer, .. }
-        | Event::Message { observer, .. }
-        | Event::Closed { observer } => observer.0 >= since.observers,
-        Event::Direct { facet, .. } | Event::Given { facet, .. } => facet.0 >= since.facets,
-        Event::Resume { fiber } | Event::Sync { fiber, .. } | Event::Failed { fiber, .. } => fiber.0 >= since.fibers,
-        Event::Settled { wait, .. } => wait.0 >= since.waits,
-        Event::Ended { actor, .. } | Event::Restarted { actor } => actor.0 >= since.actors,
-        Event::Answered { request, .. }
-        | Event::Prepared { request, .. }
-        | Event::Kept { request, .. }
-        | Event::Due { request, .. }
-        | Event::Reconsider { request } => request.0 >= since.requests,
-        Event::Boot {}
-        | Event::Orphaned { .. }
-        | Event::Terminate {}
-        | Event::Evaluate { .. }
-        | Event::Abandon {}
-        | Event::Merged { .. }
-        | Event::Told { .. }
-        | Event::Joined { .. }
-        | Event::Granted { .. }
-        | Event::Patched { .. }
-        | Event::Restart {}
-        | Event::Taken { .. }
-        | Event::Said { .. } => false,
+    match event.subject() {
+        Subject::Match(observer) | Subject::Observer(observer) => observer.0 >= since.observers,
+        Subject::Facet(facet) => facet.0 >= since.facets,
+        Subject::Fiber(fiber) => fiber.0 >= since.fibers,
+        Subject::Wait(wait) => wait.0 >= since.waits,
+        Subject::Actor(actor) => actor.0 >= since.actors,
+        Subject::Request(request) => request.0 >= since.requests,
+        Subject::Nothing => false,
     }
 }

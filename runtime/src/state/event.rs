@@ -250,31 +250,35 @@ codec_enum!(Event "an event" {
 impl Event {
     /// Says whether the event tells an observer of a fact or a message.
     pub(crate) fn is_of_dataspace(&self) -> bool {
-        matches!(
-            self,
-            Self::Added { .. } | Self::Removed { .. } | Self::Message { .. } | Self::Closed { .. }
-        )
+        matches!(self.subject(), Subject::Match(_) | Subject::Observer(_))
     }
 
     /// Returns the observer that receives the event, if it is about a match.
     pub fn observer(&self) -> Option<ObserverId> {
+        if let Subject::Match(observer) = self.subject() {
+            Some(observer)
+        } else {
+            None
+        }
+    }
+
+    /// Returns the object of the run that the event is about.
+    pub(crate) fn subject(&self) -> Subject {
         match self {
             Self::Added { observer, .. } | Self::Removed { observer, .. } | Self::Message { observer, .. } => {
-                Some(*observer)
+                Subject::Match(*observer)
             }
+            Self::Closed { observer } => Subject::Observer(*observer),
+            Self::Direct { facet, .. } | Self::Given { facet, .. } => Subject::Facet(*facet),
+            Self::Resume { fiber } | Self::Sync { fiber, .. } | Self::Failed { fiber, .. } => Subject::Fiber(*fiber),
+            Self::Settled { wait, .. } => Subject::Wait(*wait),
+            Self::Answered { request, .. }
+            | Self::Prepared { request, .. }
+            | Self::Kept { request, .. }
+            | Self::Due { request, .. }
+            | Self::Reconsider { request } => Subject::Request(*request),
+            Self::Ended { actor, .. } | Self::Restarted { actor } => Subject::Actor(*actor),
             Self::Boot {}
-            | Self::Closed { .. }
-            | Self::Direct { .. }
-            | Self::Resume { .. }
-            | Self::Settled { .. }
-            | Self::Answered { .. }
-            | Self::Prepared { .. }
-            | Self::Sync { .. }
-            | Self::Ended { .. }
-            | Self::Failed { .. }
-            | Self::Kept { .. }
-            | Self::Due { .. }
-            | Self::Reconsider { .. }
             | Self::Orphaned { .. }
             | Self::Terminate {}
             | Self::Evaluate { .. }
@@ -285,12 +289,31 @@ impl Event {
             | Self::Granted { .. }
             | Self::Patched { .. }
             | Self::Restart {}
-            | Self::Restarted { .. }
-            | Self::Given { .. }
             | Self::Taken { .. }
-            | Self::Said { .. } => None,
+            | Self::Said { .. } => Subject::Nothing,
         }
     }
+}
+
+/// The object of a run that an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// A match of an observer, or a message to it.
+    Match(ObserverId),
+    /// An observer itself.
+    Observer(ObserverId),
+    /// A facet.
+    Facet(FacetId),
+    /// A fiber, perhaps of another actor.
+    Fiber(FiberId),
+    /// A wait.
+    Wait(WaitId),
+    /// A request.
+    Request(RequestId),
+    /// Another actor.
+    Actor(ActorId),
+    /// No object that has a number.
+    Nothing,
 }
 
 impl From<Notice> for Event {

@@ -7,7 +7,7 @@
 //! Read next: `draft.rs`.
 
 use super::draft::Draft;
-use super::event::Event;
+use super::event::{Event, Subject};
 use super::refusal::Refusal;
 use crate::model::identity::FiberId;
 use crate::state::actor::{Actor, Condition};
@@ -41,45 +41,25 @@ impl Actor {
                 .find(|wait| wait.conditions.iter().any(is_it))
                 .map(|wait| wait.fiber)
         };
-        if let Some(sought) = event.observer() {
-            return waits_for(&|condition| match condition {
+        match (event.subject(), event) {
+            (Subject::Match(sought), _) => waits_for(&|condition| match condition {
                 Condition::Matching { observer, .. } | Condition::Accepted { observer, .. } => *observer == sought,
                 Condition::Answer { .. } => false,
-            });
-        }
-        match event {
-            Event::Resume { fiber } => self.fibers.contains_key(fiber).then_some(*fiber),
-            Event::Settled { wait, .. } => self.waits.get(wait).map(|wait| wait.fiber),
-            Event::Answered { request, .. } => {
-                waits_for(&|condition| *condition == Condition::Answer { request: *request })
+            }),
+            (Subject::Fiber(fiber), Event::Resume { .. }) => self.fibers.contains_key(&fiber).then_some(fiber),
+            (Subject::Wait(wait), _) => self.waits.get(&wait).map(|wait| wait.fiber),
+            (Subject::Request(request), Event::Answered { .. }) => {
+                waits_for(&|condition| *condition == Condition::Answer { request })
             }
-            Event::Boot {}
-            | Event::Failed { .. }
-            | Event::Added { .. }
-            | Event::Removed { .. }
-            | Event::Message { .. }
-            | Event::Closed { .. }
-            | Event::Direct { .. }
-            | Event::Sync { .. }
-            | Event::Kept { .. }
-            | Event::Due { .. }
-            | Event::Reconsider { .. }
-            | Event::Orphaned { .. }
-            | Event::Prepared { .. }
-            | Event::Ended { .. }
-            | Event::Terminate {}
-            | Event::Evaluate { .. }
-            | Event::Abandon {}
-            | Event::Merged { .. }
-            | Event::Told { .. }
-            | Event::Joined { .. }
-            | Event::Granted { .. }
-            | Event::Patched { .. }
-            | Event::Restart {}
-            | Event::Restarted { .. }
-            | Event::Given { .. }
-            | Event::Taken { .. }
-            | Event::Said { .. } => None,
+            (
+                Subject::Observer(_)
+                | Subject::Facet(_)
+                | Subject::Fiber(_)
+                | Subject::Request(_)
+                | Subject::Actor(_)
+                | Subject::Nothing,
+                _,
+            ) => None,
         }
     }
 
