@@ -96,6 +96,7 @@ impl PendingClients {
         if table.by_number.len() > CLIENTS_MAX {
             table.send_away(|_, _| true);
         }
+        debug_assert!(table.by_number.len() <= CLIENTS_MAX, "pending clients have few places");
         PendingClient {
             all: self.clone(),
             number,

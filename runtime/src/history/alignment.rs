@@ -139,5 +139,11 @@ pub fn align(left: &Ledger, right: &Ledger) -> Alignment {
         .flatten()
         .map(|asked| answered(left, asked))
         .collect();
+    let shared = found.both.len() + found.changed.len();
+    debug_assert_eq!(
+        [shared + found.left.len(), shared + found.right.len()],
+        [left.asked.len(), right.asked.len()],
+        "each request of either side stands in exactly one list"
+    );
     found
 }

@@ -93,6 +93,11 @@ impl SchemePrograms {
             }
         }
         self.versions.follow(Arc::clone(patches));
+        debug_assert_eq!(
+            self.versions.count_before(),
+            patches.len(),
+            "each text leads from one version to the next"
+        );
         Ok(())
     }
 

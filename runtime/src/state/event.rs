@@ -431,6 +431,7 @@ impl Outbox {
     /// Adds an empty batch for the recipient.
     fn open(&mut self, to: ActorId) -> usize {
         let position = self.batches.len();
+        debug_assert!(self.position(to).is_none(), "an actor has one batch of a turn");
         // Most batches have one event.
         self.batches.push((to, Vec::with_capacity(1)));
         if position == FEW_BATCHES {

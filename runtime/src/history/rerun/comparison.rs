@@ -149,9 +149,11 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
     let patched = rerun.recorded.heard.iter();
     let patched = patched.filter(|heard| matches!(heard.event, Event::Patched { .. }));
     let shown = rerun.run.ledger().map_or_else(Vec::new, |ledger| ledger.shown.clone());
+    let (met, fresh): (Vec<MatchedRequest>, Vec<Fresh>) = (met.collect(), fresh(rerun, &left));
+    debug_assert_eq!(met.len() + fresh.len(), asked.len(), "each request is met or new");
     Comparison {
-        met: met.collect(),
-        fresh: fresh(rerun, &left),
+        met,
+        fresh,
         unused: unused.collect(),
         shifted: shifted(rerun),
         unheard: unheard.collect(),

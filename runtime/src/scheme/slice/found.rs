@@ -21,6 +21,7 @@ pub(super) fn weighed(mut found: Vec<SliceStep>) -> Vec<SliceStep> {
     for index in (0..found.len()).rev() {
         let weight = found[index].weight;
         if let Some(parent) = found[index].parent {
+            debug_assert!(parent < index, "a step stands behind the one to which it led");
             found[parent].weight += weight;
         }
     }
