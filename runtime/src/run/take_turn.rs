@@ -25,6 +25,7 @@ use crate::run::error::RunError;
 use crate::run::exhaustion::{self, Exhaustion};
 use crate::run::source::divergence;
 use crate::state::FAILED;
+use crate::state::actor::Actor;
 use crate::state::draft::{Draft, Lineage};
 use crate::state::event::{Batch, Cause, Event};
 use crate::turn::activation::{Activation, Fault};
@@ -460,6 +461,10 @@ impl Run {
         mem::swap(&mut self.state, &mut draft.state);
         let reconsidered = self.state.to_reconsider();
         self.state.commit_turn();
+        debug_assert!(
+            self.state.actor(turn.actor).is_none_or(Actor::has_whole_facets),
+            "what belongs to a facet is listed there, so that it goes with the facet"
+        );
         for (actor, request) in reconsidered {
             draft.outbox.push(actor, Event::Reconsider { request });
         }

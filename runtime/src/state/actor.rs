@@ -424,6 +424,9 @@ codec_struct!(Actor "actor" {
     fibers, followers, guards, roles, attached, monitors, exit_hooks, undelivered
 });
 
+/// The maximum number of an actor's observers, waits and fibers that are looked at after a turn.
+const WHOLE_FACETS_MAX: usize = 64;
+
 impl Actor {
     /// Makes an actor that has not acted yet.
     pub fn new(program: Option<Fact>, manifest: Manifest, link: Option<(ActorId, FacetId)>, root: FacetId) -> Self {
@@ -449,6 +452,21 @@ impl Actor {
             exit_hooks: TrackedList::default(),
             undelivered: Tracked::default(),
         }
+    }
+
+    /// Says whether each observer, wait and fiber belongs to a live facet that lists it. An actor
+    /// with many of them is not looked at.
+    pub(crate) fn has_whole_facets(&self) -> bool {
+        if self.observers.len() + self.waits.len() + self.fibers.len() > WHOLE_FACETS_MAX {
+            return true;
+        }
+        let lists =
+            |facet: FacetId, has: &dyn Fn(&Facet) -> bool| self.facets.get(&facet).is_some_and(|facet| has(facet));
+        let mut observers = self.observers.iter().filter(|(_, observer)| !observer.is_closing);
+        observers.all(|(id, observer)| lists(observer.facet, &|facet| facet.observers.iter().any(|own| own == id)))
+            && (self.waits.iter()).all(|(id, wait)| lists(wait.facet, &|facet| facet.waits.iter().any(|own| own == id)))
+            && (self.fibers.iter())
+                .all(|(id, fiber)| lists(fiber.facet, &|facet| facet.fibers.iter().any(|own| own == id)))
     }
 
     /// Makes the actor as it was spawned, with another root facet; it still knows the roles that it
