@@ -306,7 +306,7 @@ impl Bench {
         let one = branch("one-0");
         let forked = Source { branch: &one, ..source };
         let end = store.head(&run, &main).expect("a run").expect("a branch").sequence;
-        let (relation, took) = microseconds(|| part((&source, end), (&forked, at(end.number() / 2))));
+        let (relation, took) = microseconds(|| part(source.up_to(end), forked.up_to(at(end.number() / 2))));
         assert_eq!(relation.expect("both are sound").shared, Some(at(end.number() / 2)));
         self.say("where two branches part (ms)", format!("{:.2}", took / 1000.0))?;
         let (shadow, took) = microseconds(|| {

@@ -109,8 +109,8 @@ impl Sides {
     fn compare(&self, store: &dyn Store) -> Result<Merge, CommandError> {
         let Self { from, into } = self;
         Ok(between(
-            (&into.source(store), into.at()),
-            (&from.source(store), from.at()),
+            into.source(store).up_to(into.at()),
+            from.source(store).up_to(from.at()),
         )?)
     }
 

@@ -123,8 +123,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
             texts: texts::apart(look.store, [&left, &right])?,
         }));
     }
-    let sources = [&left, &right].map(|place| place.source(look.store));
-    let [one, other] = [(&sources[0], left.at()), (&sources[1], right.at())];
+    let [one, other] = [&left, &right].map(|place| place.source(look.store).up_to(place.at()));
     let relation = part(one, other)?;
     let ledgers = recorded_ledgers(one, other, relation.shared)?;
     let sides = [

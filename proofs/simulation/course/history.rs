@@ -203,7 +203,7 @@ impl Course {
         let at = |head: Option<Tip>| head.map_or(Sequence::FIRST, |tip| tip.sequence);
         let there = self.store.head(&self.name, &theirs)?.ok_or(RunError::Full)?.sequence;
         let here = at(self.acknowledged);
-        let merge = between((&source(&self.branch), here), (&source(&theirs), there))?;
+        let merge = between(source(&self.branch).up_to(here), source(&theirs).up_to(there))?;
         let inputs = merge.inputs(self.run.state());
         self.counts.merges += u64::from(!inputs.is_empty());
         let turns = inputs.len() as u64;

@@ -14,7 +14,7 @@ use super::rerun::comparison::{longest_ascent, nearest};
 use super::rerun::outcome_of;
 use crate::record::key::{Key, Ledger, LedgerRequest};
 use crate::run::error::RunError;
-use crate::run::source::{PORTION, Source, decode_turn};
+use crate::run::source::{BranchPart, PORTION, Source, decode_turn};
 
 /// The answer to a request, if there is one.
 pub type Outcome = Option<Result<IOValue, IOValue>>;
@@ -67,18 +67,18 @@ pub struct Alignment {
 /// # Errors
 /// [`RunError`] if a record cannot be read.
 pub fn recorded_ledgers(
-    left: (&Source<'_>, Sequence),
-    right: (&Source<'_>, Sequence),
+    left: BranchPart<'_>,
+    right: BranchPart<'_>,
     shared: Option<Sequence>,
 ) -> Result<[Ledger; 2], RunError> {
-    let mut one = Ledger::new(left.0.run.as_str());
-    let (mut other, mut next) = (Ledger::new(right.0.run.as_str()), 1);
+    let mut one = Ledger::new(left.source.run.as_str());
+    let (mut other, mut next) = (Ledger::new(right.source.run.as_str()), 1);
     if let Some(shared) = shared {
-        note_turns(&mut one, left.0, 1..shared.number() + 1)?;
+        note_turns(&mut one, &left.source, 1..shared.number() + 1)?;
         (other, next) = (one.clone(), shared.number() + 1);
     }
-    note_turns(&mut one, left.0, next..left.1.number() + 1)?;
-    note_turns(&mut other, right.0, next..right.1.number() + 1)?;
+    note_turns(&mut one, &left.source, next..left.end.number() + 1)?;
+    note_turns(&mut other, &right.source, next..right.end.number() + 1)?;
     Ok([one, other])
 }
 

@@ -11,7 +11,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::Sequence;
 use duet_journal::packed::PackedError;
 use preserves::{IOValue, ValueImpl};
 
@@ -27,7 +26,7 @@ use crate::model::identity::ActorId;
 use crate::model::manifest::Right;
 use crate::model::value::Fact;
 use crate::run::error::RunError;
-use crate::run::source::Source;
+use crate::run::source::BranchPart;
 use crate::state::RunState;
 
 /// Labels of facts that belong to a running computation.
@@ -125,10 +124,10 @@ impl Merge {
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
-pub fn between(ours: (&Source<'_>, Sequence), theirs: (&Source<'_>, Sequence)) -> Result<Merge, RunError> {
-    let facts = |(source, at): (&Source<'_>, Sequence)| Ok::<_, RunError>(Shadow::at(source, at)?.facts());
+pub fn between(ours: BranchPart<'_>, theirs: BranchPart<'_>) -> Result<Merge, RunError> {
+    let facts = |part: BranchPart<'_>| Ok::<_, RunError>(Shadow::at(&part.source, part.end)?.facts());
     let base = match part(ours, theirs)?.shared {
-        Some(shared) => facts((ours.0, shared))?,
+        Some(shared) => facts(ours.source.up_to(shared))?,
         None => Vec::new(),
     };
     Ok(three_way(&base, &facts(ours)?, &facts(theirs)?)?)

@@ -10,7 +10,7 @@ use duet_journal::{Record, Sequence};
 use crate::record::divergence::{Divergence, difference};
 use crate::record::{Body, TurnRecord};
 use crate::run::error::RunError;
-use crate::run::source::Source;
+use crate::run::source::{BranchPart, Source};
 
 /// The maximum number of turns that are read from each side at once.
 const PORTION: u64 = 256;
@@ -30,14 +30,15 @@ pub struct BranchRelation {
 ///
 /// # Errors
 /// [`RunError`] if a record cannot be read.
-pub fn part(left: (&Source<'_>, Sequence), right: (&Source<'_>, Sequence)) -> Result<BranchRelation, RunError> {
-    let end = left.1.number().min(right.1.number()) + 1;
-    let shared = shared(left.0, right.0, end)?;
+pub fn part(left: BranchPart<'_>, right: BranchPart<'_>) -> Result<BranchRelation, RunError> {
+    let end = left.end.number().min(right.end.number()) + 1;
+    let (left, right) = (left.source, right.source);
+    let shared = shared(&left, &right, end)?;
     let mut next = shared;
     while next < end {
         let to = end.min(next + PORTION);
         let from = position(next)?;
-        for (one, other) in left.0.read(from, to)?.zip(right.0.read(from, to)?) {
+        for (one, other) in left.read(from, to)?.zip(right.read(from, to)?) {
             let (one, other) = (one?, other?);
             if one.body_bytes() != other.body_bytes()
                 && let Some(first) = compare(&one, &other)?

@@ -140,13 +140,13 @@ fn branches_part_where_they_differ_first() {
             .sequence
     };
     let (left, right) = (source(&main), source(&fork));
-    let relation = part((&left, end(&main)), (&right, end(&fork))).expect("both are sound");
+    let relation = part(left.up_to(end(&main)), right.up_to(end(&fork))).expect("both are sound");
     // The call in flight returns once, for both branches; each branch answers the question with an
     // event of its own.
     assert_eq!(relation.shared, Some(at(asked - 1)));
     let first = relation.first.expect("they were answered differently");
     assert_eq!((first.part, first.sequence), ("cause", at(asked + 1)));
-    let same = part((&left, end(&main)), (&left, end(&main))).expect("it is sound");
+    let same = part(left.up_to(end(&main)), left.up_to(end(&main))).expect("it is sound");
     assert_eq!((same.shared, same.first), (Some(end(&main)), None));
 }
 

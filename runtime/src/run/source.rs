@@ -26,6 +26,22 @@ pub struct Source<'a> {
     pub branch: &'a BranchName,
 }
 
+impl<'a> Source<'a> {
+    /// Returns the branch up to one of its turns.
+    pub fn up_to(self, end: Sequence) -> BranchPart<'a> {
+        BranchPart { source: self, end }
+    }
+}
+
+/// A branch up to one of its turns.
+#[derive(Clone, Copy)]
+pub struct BranchPart<'a> {
+    /// The branch.
+    pub source: Source<'a>,
+    /// The turn.
+    pub end: Sequence,
+}
+
 /// A branch, and the owner that is to claim its run.
 #[derive(Clone, Copy)]
 pub struct BranchClaim<'a> {
