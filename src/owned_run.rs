@@ -39,6 +39,7 @@ mod surroundings;
 pub(crate) mod tell;
 pub(crate) mod tested;
 mod unshown;
+mod view;
 pub(crate) mod watched;
 mod widening;
 
@@ -80,9 +81,10 @@ pub(crate) use measure::{share as share_memory, share_among as share_memory_amon
 use ownership::Ownership;
 pub(crate) use proof::{ProofError, prove};
 use reporting::Reporting;
-pub(crate) use stepwise::{Waited, is_approval, newest_evaluation};
+pub(crate) use stepwise::Waited;
 use surroundings::{Claim, snapshots};
 pub(crate) use surroundings::{looking_tools, secrets};
+pub(crate) use view::{is_approval, newest_evaluation};
 
 /// A run that this process owns, with its world.
 pub(crate) struct OwnedRun {

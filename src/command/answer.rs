@@ -103,12 +103,16 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     }
     let mut owned = project.resume(&place, &mut *store, options, "answer")?;
     owned.tell_unshown(&*store, project.stage()?)?;
-    let meant = owned.question(named).map(|question| question.request);
+    let meant = owned.view().question(named).map(|question| question.request);
     owned.catch_up(&mut *store)?;
     // Another question may have taken the place of the one that the person has read.
     let question = match meant {
-        Some(meant) => owned.open_questions().into_iter().find(|open| open.request == meant),
-        None => owned.question(named),
+        Some(meant) => owned
+            .view()
+            .open_questions()
+            .into_iter()
+            .find(|open| open.request == meant),
+        None => owned.view().question(named),
     };
     if meant.is_some() && question.is_none() {
         let late = format!("{name} takes no answer any more: the time for it has run out");
@@ -173,8 +177,8 @@ pub(super) fn oldest(store: &dyn Store, place: &Place) -> Result<Option<String>,
 /// The error that no question, or not the named one, is open.
 fn no_question(run: &str, named: Option<&str>, owned: &OwnedRun) -> CommandError {
     let at = owned.head();
-    let mut open = owned.open_questions().into_iter();
-    if let (None, Some(question)) = (named, open.find(|open| owned.is_approval(open.request))) {
+    let mut open = owned.view().open_questions().into_iter();
+    if let (None, Some(question)) = (named, open.find(|open| owned.view().is_approval(open.request))) {
         let number = question.request.0;
         let answer = |text: &str| Way::at("answer", run).with(format!("{number} {text}"));
         return CommandError::problem(format!("{run} waits for an approval, which has to be named"))

@@ -5,25 +5,27 @@
 //! It evaluates nothing. Read next: `runtime/src/scheme/inspection.rs`.
 
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure;
-use duet_runtime::model::identity::ActorId;
 use duet_runtime::model::manifest::Manifest;
+use duet_runtime::run::Run;
 use duet_runtime::scheme::{Procedure, SchemeActor, SchemePrograms};
-use duet_runtime::state::request::Held;
-use preserves::ValueImpl;
 
 use super::OwnedRun;
+use super::view::RunView;
+
+/// The code of a run, to be asked about.
+pub(crate) struct Inspector<'a> {
+    run: &'a mut Run,
+}
 
 impl OwnedRun {
-    /// The names that are visible to the texts, each with whether it is a keyword.
-    pub(crate) fn names(&self) -> Vec<(String, bool)> {
-        let Some(instance) = self.run.instance::<SchemePrograms>(MAIN) else {
-            return Vec::new();
-        };
-        self.run.programs::<SchemePrograms>().interaction_names(instance)
+    /// Lets the code of the run be asked about.
+    pub(crate) fn inspector(&mut self) -> Inspector<'_> {
+        Inspector { run: &mut self.run }
     }
+}
 
+impl Inspector<'_> {
     /// Makes the names visible that texts can use before the first one comes, and forgets those of
     /// a text that failed.
     pub(crate) fn prepare_names(&mut self) {
@@ -33,27 +35,10 @@ impl OwnedRun {
 
     /// The names that are visible to the texts of a session, each with whether it is a keyword.
     pub(super) fn names_of(&mut self, session: &str) -> Vec<(String, bool)> {
-        let lent = self
-            .actor_of(session)
-            .and_then(|actor| self.run.lend::<SchemePrograms>(actor));
+        let actor = RunView::of(self.run).actor_of(session);
+        let lent = actor.and_then(|actor| self.run.lend::<SchemePrograms>(actor));
         lent.map(|(programs, instance)| programs.session_names(instance))
             .unwrap_or_default()
-    }
-
-    /// The actor of a session.
-    pub(super) fn actor_of(&self, session: &str) -> Option<ActorId> {
-        let state = self.run.state();
-        let is_ready = |held: &&Held| {
-            let is_session = state
-                .actor(held.actor)
-                .is_some_and(|actor| actor.role.as_deref() == Some("session"));
-            let value = is_session.then(|| held.fact.value());
-            value.is_some_and(|value| {
-                value.is_simple_record("session/ready", Some(2))
-                    && String::decode(&value.index(1).into()).is_ok_and(|id| id == session)
-            })
-        };
-        state.held.values().find(is_ready).map(|held| held.actor)
     }
 
     /// A text after expansion, as if it were to be evaluated next; nothing of it stays.

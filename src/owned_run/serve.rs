@@ -194,7 +194,10 @@ impl OwnedRun {
         let before = self.head();
         match owner_request {
             OwnerRequest::Answer { named, text, fails } => {
-                let question = self.question(named.as_deref()).ok_or_else(|| self.no_question(named))?;
+                let question = self
+                    .view()
+                    .question(named.as_deref())
+                    .ok_or_else(|| self.no_question(named))?;
                 match fails {
                     Some(kind) => self.fail_question(question.request, &kind, &text)?,
                     None => self.answer_in_time(&question, &text)?,
@@ -235,7 +238,7 @@ impl OwnedRun {
                 self.begin_branch(&name, store)?;
                 return Ok(self.turns(before));
             }
-            OwnerRequest::Names { session } => return Ok(self.names_of(&session).encode()),
+            OwnerRequest::Names { session } => return Ok(self.inspector().names_of(&session).encode()),
             // The run stops when its owner has read this answer; `attend` sees to it.
             OwnerRequest::Stop {} => return Ok(self.turns(before)),
         }
@@ -289,10 +292,10 @@ impl OwnedRun {
 
     /// Answers what a session wants approved, in the place of the person.
     fn approve(&mut self, session: &str, question: &str, value: IOValue) -> Result<(), Refusal> {
-        let actor = self.actor_of(session);
-        let found = self.question(Some(question)).filter(|found| {
+        let actor = self.view().actor_of(session);
+        let found = self.view().question(Some(question)).filter(|found| {
             let known = self.run.state().requests.get(&found.request);
-            self.is_approval(found.request) && known.is_some_and(|known| Some(known.actor) == actor)
+            self.view().is_approval(found.request) && known.is_some_and(|known| Some(known.actor) == actor)
         });
         fitting(&value)?;
         let OpenQuestion { request, .. } = found
@@ -342,7 +345,7 @@ impl OwnedRun {
         let (run, at) = (self.run.id(), self.head());
         Refusal::Why(match named {
             Some(named) => format!("{run} has no open question `{named}` at turn {at}"),
-            None if self.open_questions().is_empty() => format!("{run} asks nothing at turn {at}"),
+            None if self.view().open_questions().is_empty() => format!("{run} asks nothing at turn {at}"),
             None => format!("{run} waits for an approval, which has to be named: `duet waits {run}` lists it"),
         })
     }

@@ -4,20 +4,14 @@
 //! It does not know who waits; `repl/evaluation.rs` does.
 //! Read next: the crate's `repl/evaluation.rs`.
 
-use duet_drivers::ask::Question as Asked;
-use duet_journal::{Sequence, Store};
-use duet_runtime::action::exit::MAIN;
+use duet_drivers::ask::Question;
+use duet_journal::Store;
 use duet_runtime::driver::{Attached, Drivers, Input, ToolFailure};
-use duet_runtime::model::codec::Codec;
-use duet_runtime::model::identity::{FiberId, RequestId};
+use duet_runtime::model::identity::RequestId;
 use duet_runtime::run::Advance;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::questions::OpenQuestion;
 use duet_runtime::scheme::SchemePrograms;
-use duet_runtime::state::RunState;
-use duet_runtime::state::actor::FiberKind;
-use duet_runtime::state::request::Question;
-use preserves::ValueImpl;
 
 use super::{OwnedRun, rescue};
 use crate::error::CommandError;
@@ -31,19 +25,6 @@ pub(crate) enum Waited {
     Rung,
     /// The person interrupts.
     Interrupted,
-}
-
-/// The newest evaluation of a text that has not ended.
-pub(crate) fn newest_evaluation(state: &RunState) -> Option<FiberId> {
-    let fibers = state.actor(MAIN)?.fibers.iter();
-    let evaluations = fibers.filter(|(_, fiber)| fiber.kind == (FiberKind::Interaction {}));
-    evaluations.map(|(id, _)| *id).max()
-}
-
-/// Whether a request asks the person to approve something.
-pub(crate) fn is_approval(state: &RunState, request: RequestId) -> bool {
-    let request = state.requests.get(&request);
-    request.is_some_and(|request| matches!(request.question, Question::Approve { .. }))
 }
 
 impl OwnedRun {
@@ -157,30 +138,6 @@ impl OwnedRun {
         }
     }
 
-    /// The newest evaluation that has not ended.
-    pub(crate) fn newest_evaluation(&self) -> Option<FiberId> {
-        newest_evaluation(self.run.state())
-    }
-
-    /// The number of fibers that wait.
-    pub(crate) fn waiting_fibers(&self) -> usize {
-        self.run.state().actors.values().map(|actor| actor.fibers.len()).sum()
-    }
-
-    /// The open questions to the person, oldest first.
-    pub(crate) fn open_questions(&self) -> Vec<OpenQuestion> {
-        self.run.open_questions()
-    }
-
-    /// The names of the sessions in the run.
-    pub(crate) fn guests(&self) -> Vec<String> {
-        let facts = self.run.state().dataspace.facts().into_iter().map(|(fact, _)| fact);
-        let ready = facts.filter(|fact| fact.is_simple_record("session/ready", Some(2)));
-        ready
-            .filter_map(|fact| String::decode(&fact.index(1).into()).ok())
-            .collect()
-    }
-
     /// Answers a question with a line that is typed now.
     ///
     /// # Errors
@@ -217,7 +174,7 @@ impl OwnedRun {
     /// # Errors
     /// If the question has choices and the line is none of them.
     pub(super) fn answer_in_time(&mut self, question: &OpenQuestion, line: &str) -> Result<(), CommandError> {
-        let value = Asked::read(&question.prompt).answer(&self.world.mask_text(line));
+        let value = Question::read(&question.prompt).answer(&self.world.mask_text(line));
         let value = value.map_err(|error| CommandError::usage(error.to_string()))?;
         let request = question.request;
         self.run.deliver_first(Input::Answer { request, value });
@@ -229,7 +186,7 @@ impl OwnedRun {
     /// # Errors
     /// If it asks for approval, or the kind is no symbol.
     pub(crate) fn fail_question(&mut self, request: RequestId, kind: &str, text: &str) -> Result<(), CommandError> {
-        if self.is_approval(request) {
+        if self.view().is_approval(request) {
             return Err(CommandError::usage(
                 "a request for approval is answered with no, not failed",
             ));
@@ -248,41 +205,5 @@ impl OwnedRun {
         let outcome = Err(failure);
         self.run.deliver_first(Input::ToolResult { request, outcome });
         Ok(())
-    }
-
-    /// Finds an open question by its number, its tag, or the name in its fact; without one, the
-    /// oldest open question of the program: an approval has to be named.
-    pub(crate) fn question(&self, named: Option<&str>) -> Option<OpenQuestion> {
-        let Some(named) = named else {
-            let mut open = self.run.open_questions().into_iter();
-            return open.find(|open| !self.is_approval(open.request));
-        };
-        self.run.question_named(named)
-    }
-
-    /// Whether a request asks the person to approve something.
-    pub(crate) fn is_approval(&self, request: RequestId) -> bool {
-        is_approval(self.run.state(), request)
-    }
-
-    /// Whether a fiber reads standard input.
-    pub(crate) fn is_reading(&self) -> bool {
-        self.has_open(|question| matches!(question, Question::Read { .. }))
-    }
-
-    /// Whether a tool is at work, whose call would be lost if the journal were closed.
-    pub(crate) fn is_calling(&self) -> bool {
-        self.has_open(|question| matches!(question, Question::Tool { .. }))
-    }
-
-    fn has_open(&self, is_it: impl Fn(&Question) -> bool) -> bool {
-        let mut requests = self.run.state().requests.values();
-        requests.any(|request| request.answer.is_none() && is_it(&request.question))
-    }
-
-    /// The newest turn whose record is before all others that are not durable yet.
-    pub(crate) fn newest_durable(&self) -> Sequence {
-        let ahead = self.run.unflushed().map_or(0, |append| append.records.len() as u64);
-        Sequence::new(self.head().number().saturating_sub(ahead)).unwrap_or(Sequence::FIRST)
     }
 }

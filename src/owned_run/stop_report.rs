@@ -15,7 +15,7 @@ use duet_runtime::state::RunState;
 use duet_runtime::state::untaken::UntakenFailures;
 
 use super::RunPlace;
-use super::stepwise::is_approval;
+use super::view::is_approval;
 use crate::error::{CommandError, ExitCode, Problem};
 use crate::render;
 use crate::saying::{Saying, Speaker, Way, say};

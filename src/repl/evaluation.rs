@@ -92,7 +92,7 @@ impl Prompt for Live {
 
     fn read_input(&mut self, terminal: &mut Terminal) -> Result<Option<Line>, CommandError> {
         let prompt = format!("{}@{}> ", self.name(), self.turn()).into();
-        self.owned.prepare_names();
+        self.owned.inspector().prepare_names();
         let names = Names::of(self);
         let wanted = LineRequest::Input { prompt, names };
         prompt::read(self, wanted, terminal, |live, terminal| live.go_on(true, terminal))
@@ -125,7 +125,7 @@ impl Prompt for Live {
             return Ok(Evaluated::Failed);
         }
         let before = self.owned.head();
-        let older = self.owned.newest_evaluation();
+        let older = self.owned.view().newest_evaluation();
         let sources = attach::sources(text, &mut self.owned);
         if !self.owned.evaluate(text.to_owned(), sources)? {
             // The interruption that withdrew the text is still to be taken.
@@ -165,7 +165,7 @@ impl Prompt for Live {
     }
 
     fn names_with(&self, word: &str) -> Vec<String> {
-        let names = self.owned.names().into_iter().map(|(name, _)| name);
+        let names = self.owned.view().names().into_iter().map(|(name, _)| name);
         names.filter(|name| name.contains(word)).collect()
     }
 
@@ -215,7 +215,7 @@ impl Live {
     /// Lets the run go on until the evaluations that are newer than a given one have ended.
     fn pursue(&mut self, older: Option<FiberId>, terminal: &mut Terminal) -> Result<Pause, CommandError> {
         loop {
-            if self.owned.newest_evaluation() <= older {
+            if self.owned.view().newest_evaluation() <= older {
                 return Ok(Pause::Ended);
             }
             match self.owned.advance(&mut *self.store)? {
@@ -251,7 +251,7 @@ impl Live {
         {
             return self.ask(&question, terminal);
         }
-        if self.prompt_state.streams.is_input_wanted() && self.owned.is_reading() {
+        if self.prompt_state.streams.is_input_wanted() && self.owned.view().is_reading() {
             return self.read_for_program(terminal);
         }
         if !self.owned.is_expecting() {
@@ -345,7 +345,7 @@ impl Live {
         older: Option<FiberId>,
         terminal: &mut Terminal,
     ) -> Result<Evaluated, CommandError> {
-        if self.owned.newest_evaluation() > older {
+        if self.owned.view().newest_evaluation() > older {
             self.owned.abandon()?;
             self.owned.settle(&mut *self.store)?;
             self.report(terminal)?;
@@ -404,7 +404,7 @@ impl Live {
 
     /// Reports the failures in the background, up to the newest durable turn.
     fn report(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
-        self.report_until(self.owned.newest_durable(), terminal)
+        self.report_until(self.owned.view().newest_durable(), terminal)
     }
 
     /// Reports the failures in the background before the newest turn, which is reported otherwise.
@@ -438,7 +438,7 @@ impl Live {
 
     /// The oldest open question that the person has not seen.
     fn unseen_question(&self) -> Option<OpenQuestion> {
-        let mut open = self.owned.open_questions().into_iter();
+        let mut open = self.owned.view().open_questions().into_iter();
         open.find(|open| !self.prompt_state.seen.contains(&open.request))
     }
 
@@ -449,7 +449,7 @@ impl Live {
             let asked = SessionQuestion {
                 number: request.0,
                 id: String::new(),
-                is_approval: self.owned.is_approval(request),
+                is_approval: self.owned.view().is_approval(request),
                 prompt,
                 is_put: true,
             };
@@ -461,10 +461,10 @@ impl Live {
     pub(crate) fn answer(&mut self, text: &str, terminal: &mut Terminal) {
         let named = text
             .split_once(char::is_whitespace)
-            .and_then(|(named, rest)| Some((self.owned.question(Some(named))?, rest.trim_start())));
-        let asked = named.or_else(|| Some((self.owned.question(None)?, text)));
+            .and_then(|(named, rest)| Some((self.owned.view().question(Some(named))?, rest.trim_start())));
+        let asked = named.or_else(|| Some((self.owned.view().question(None)?, text)));
         let Some((question, answer)) = asked else {
-            terminal.message(if self.owned.open_questions().is_empty() {
+            terminal.message(if self.owned.view().open_questions().is_empty() {
                 "no question is open"
             } else {
                 "what asks for approval has to be named by its number: `,waits` shows it"
@@ -478,8 +478,8 @@ impl Live {
 
     /// Says why the prompt is back although the text has not ended.
     fn tell_waits(&self, terminal: &mut Terminal) {
-        if self.owned.open_questions().is_empty() {
-            let fibers = self.owned.waiting_fibers();
+        if self.owned.view().open_questions().is_empty() {
+            let fibers = self.owned.view().waiting_fibers();
             terminal.message(format!("waiting: {fibers}; `,waits` lists them"));
         } else {
             terminal.message("a question is open; `,waits` shows it, `,answer TEXT` answers it");
@@ -498,6 +498,7 @@ impl Live {
         }
         let names: Vec<Name> = self
             .owned
+            .view()
             .names()
             .into_iter()
             .map(|(name, _)| Name::from(name.as_str()))
@@ -520,7 +521,7 @@ impl Live {
             }
             next = at.next();
         }
-        Ok(self.journal.is_some() && !self.owned.is_calling())
+        Ok(self.journal.is_some() && !self.owned.view().is_calling())
     }
 }
 

@@ -244,7 +244,7 @@ impl Live {
     /// # Errors
     /// Why it cannot be expanded.
     pub(crate) fn expanded(&mut self, text: &str) -> Result<String, failure::Failure> {
-        self.owned.expanded(text)
+        self.owned.inspector().expanded(text)
     }
 
     /// The instructions of a named procedure, or of a text.
@@ -252,7 +252,7 @@ impl Live {
     /// # Errors
     /// Why there are none.
     pub(crate) fn disassembled(&mut self, text: &str) -> Result<String, failure::Failure> {
-        self.owned.disassembled(text)
+        self.owned.inspector().disassembled(text)
     }
 
     /// Shows why a text is refused.
@@ -262,13 +262,13 @@ impl Live {
 
     /// Counts from here on where fuel is used.
     pub(crate) fn begin_profile(&mut self) {
-        self.owned.begin_profile();
+        self.owned.inspector().begin_profile();
     }
 
     /// Ends counting; the procedures with the units of fuel that were used in them, those that used
     /// most first.
     pub(crate) fn end_profile(&mut self) -> Vec<(Procedure, u64)> {
-        self.owned.end_profile()
+        self.owned.inspector().end_profile()
     }
 
     /// The record of a turn of the session, which is made durable first.
@@ -406,7 +406,7 @@ impl Live {
 
     /// The names of the sessions that others have in the run.
     pub(crate) fn guests(&self) -> Vec<String> {
-        self.owned.guests()
+        self.owned.view().guests()
     }
 
     /// The run and the branch, as an address.
@@ -417,7 +417,7 @@ impl Live {
 
 impl Scope for Live {
     fn names(&self) -> Vec<Candidate> {
-        let names = self.owned.names().into_iter();
+        let names = self.owned.view().names().into_iter();
         names
             .map(|(name, is_keyword)| Candidate {
                 signature: command::describe::signature(&name),
