@@ -3,6 +3,7 @@
 //! for a called tool.
 
 use super::invoke_tool::enter;
+use super::propose::enter_calls;
 use super::{Act, Action, Claims, Needs, listed, needs_of, to_value};
 use crate::codec_struct;
 use crate::model::identity::{FacetId, RequestId, Resource};
@@ -24,13 +25,7 @@ codec_struct!(Postpone "postpone" { request, facet, attempts });
 
 impl Act for Postpone {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        for call in self.attempts.iter().filter_map(Action::call) {
-            let question = Question::Deferred {
-                name: call.tool.clone(),
-                payload: call.payload.clone(),
-            };
-            enter(draft, call.request, call.facet, question, call.tag.clone())?;
-        }
+        enter_calls(draft, &self.attempts)?;
         let name = draft.names.name("request", self.request.0);
         let question = Question::Postponed {
             attempts: to_value(&self.attempts)?,

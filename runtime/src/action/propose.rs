@@ -35,15 +35,21 @@ pub struct Propose {
 }
 codec_struct!(Propose "propose" { request, facet, handle, attempts, prompt, policy });
 
+/// Enters the calls among attempts that wait.
+pub(super) fn enter_calls(draft: &mut Draft, attempts: &[Action]) -> Result<(), Refusal> {
+    for call in attempts.iter().filter_map(Action::call) {
+        let question = Question::Deferred {
+            name: call.tool.clone(),
+            payload: call.payload.clone(),
+        };
+        enter(draft, call.request, call.facet, question, call.tag.clone())?;
+    }
+    Ok(())
+}
+
 impl Act for Propose {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        for call in self.attempts.iter().filter_map(Action::call) {
-            let question = Question::Deferred {
-                name: call.tool.clone(),
-                payload: call.payload.clone(),
-            };
-            enter(draft, call.request, call.facet, question, call.tag.clone())?;
-        }
+        enter_calls(draft, &self.attempts)?;
         let name = draft.names.name("request", self.request.0);
         let question = Question::Approve {
             prompt: self.prompt.clone(),

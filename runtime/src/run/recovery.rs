@@ -210,23 +210,13 @@ impl Run {
         };
         let mut others = Vec::new();
         for effect in effects {
-            let found = match &effect.kind {
-                EffectKind::Tool { name, .. } if !self.memory.repeatable.contains(name) => self
-                    .memory
-                    .find(&source, effect.request)?
-                    .map(|found| (name.clone(), found)),
-                EffectKind::Tool { .. }
-                | EffectKind::Proceed { .. }
-                | EffectKind::Write { .. }
-                | EffectKind::Read { .. }
-                | EffectKind::Timer { .. }
-                | EffectKind::Alarm { .. }
-                | EffectKind::Ask { .. }
-                | EffectKind::Withdraw
-                | EffectKind::Log { .. }
-                | EffectKind::Failure { .. }
-                | EffectKind::Progress { .. }
-                | EffectKind::Peer { .. } => None,
+            let found = if let EffectKind::Tool { name, .. } = &effect.kind
+                && !self.memory.repeatable.contains(name)
+            {
+                let found = self.memory.find(&source, effect.request)?;
+                found.map(|found| (name.clone(), found))
+            } else {
+                None
             };
             let Some((tool, FoundCall { turn, branch, outcome })) = found else {
                 others.push(effect);

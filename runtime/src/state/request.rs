@@ -50,20 +50,13 @@ impl Request {
     /// Returns the name under which the request waits for requests over HTTP that workers receive,
     /// if it is such a call and has no answer.
     pub fn inbox_name(&self) -> Option<String> {
-        match &self.question {
-            Question::Tool { name, payload } if self.answer.is_none() && name == INBOX_TOOL => {
-                name_of_inbox_call(name, &payload.value())
-            }
-            Question::Tool { .. }
-            | Question::Read { .. }
-            | Question::Timer { .. }
-            | Question::Deferred { .. }
-            | Question::Approve { .. }
-            | Question::Ask { .. }
-            | Question::Postponed { .. }
-            | Question::Limit { .. }
-            | Question::Deadline { .. } => None,
+        if let Question::Tool { name, payload } = &self.question
+            && self.answer.is_none()
+            && name == INBOX_TOOL
+        {
+            return name_of_inbox_call(name, &payload.value());
         }
+        None
     }
 }
 

@@ -338,22 +338,14 @@ impl Activation {
 
     /// Lists the open proposals: the name, the prompt, and the proposing actor.
     pub fn proposals(&self) -> Vec<(String, IOValue, ActorId)> {
-        let open = self
-            .draft
-            .state
-            .requests
-            .iter()
-            .filter(|(_, request)| request.answer.is_none());
-        let asked = open.filter_map(|(_, request)| match &request.question {
-            Question::Approve { prompt, .. } => Some((request.tag.clone(), prompt.clone(), request.actor)),
-            Question::Tool { .. }
-            | Question::Deferred { .. }
-            | Question::Read { .. }
-            | Question::Timer { .. }
-            | Question::Postponed { .. }
-            | Question::Limit { .. }
-            | Question::Deadline { .. }
-            | Question::Ask { .. } => None,
+        let requests = self.draft.state.requests.values();
+        let open = requests.filter(|request| request.answer.is_none());
+        let asked = open.filter_map(|request| {
+            if let Question::Approve { prompt, .. } = &request.question {
+                Some((request.tag.clone(), prompt.clone(), request.actor))
+            } else {
+                None
+            }
         });
         asked.collect()
     }
