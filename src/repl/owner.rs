@@ -39,6 +39,10 @@ pub(super) fn obey(
             return Ok((live, Evaluated::Failed));
         }
     };
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the others make requests, or are the prompt's own"
+    )]
     let evaluated = match &command {
         Command::Expand(text) => return look(live, |live| live.expanded(text), terminal),
         Command::Disassemble(text) => return look(live, |live| live.disassembled(text), terminal),
@@ -56,43 +60,14 @@ pub(super) fn obey(
             Evaluated::Done
         }
         Command::Switch(branch) => return Ok((live.switch(branch, terminal)?, Evaluated::Done)),
-        Command::Quit
-        | Command::Help(_)
-        | Command::Load(_)
-        | Command::Reload
-        | Command::Edit(_)
-        | Command::Print(_)
-        | Command::Apropos(_)
-        | Command::Back(_)
-        | Command::Goto(_)
-        | Command::Fork(_)
-        | Command::Branches
-        | Command::Log(_)
-        | Command::Facts(_)
-        | Command::Diff(_)
-        | Command::At(..)
-        | Command::Why(_)
-        | Command::When(_)
-        | Command::Amend(..)
-        | Command::Patch(_)
-        | Command::Restart(_)
-        | Command::Rerun(_)
-        | Command::Merge(_)
-        | Command::Pick(_)
-        | Command::Undo
-        | Command::Redo
-        | Command::Replay
-        | Command::Waits
-        | Command::Explain(_)
-        | Command::Show(_)
-        | Command::Frames(_) => {
-            if let Some(request) = comma::request(&command, &live.address()) {
-                live = match after(&command) {
+        command => {
+            if let Some(request) = comma::request(command, &live.address()) {
+                live = match after(command) {
                     Some(after) => moved(live, &request, &after, terminal)?,
                     None => live.consult(&request, terminal)?,
                 };
             }
-            if let (true, Command::Diff(Some(before))) = (is_last_text, &command) {
+            if let (true, Command::Diff(Some(before))) = (is_last_text, command) {
                 tell_memory(&mut live, before, terminal)?;
             }
             Evaluated::Done
@@ -146,10 +121,11 @@ fn moved(live: Live, request: &Request, after: &After, terminal: &mut Terminal) 
 
 /// Where the session goes on after a command that moves the head of a branch. Other commands only
 /// read and leave the session open, so that what is under way goes on.
-fn after(command: &Command) -> Option<After> {
+pub(super) fn after(command: &Command) -> Option<After> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others only read")]
     match command {
-        Command::Goto(_)
+        Command::Back(_)
+        | Command::Goto(_)
         | Command::Patch(_)
         | Command::Restart(_)
         | Command::Merge(_)

@@ -16,6 +16,7 @@ use crate::repl::command::{self as comma, Command};
 use crate::repl::complete::Names;
 use crate::repl::editor::Line;
 use crate::repl::editor_thread::{EditorThread, LineRequest};
+use crate::repl::owner::after;
 use crate::repl::prompt::{self, EditedText, Evaluated, Prompt};
 use crate::repl::session::perform_lent;
 use crate::terminal::Terminal;
@@ -121,7 +122,7 @@ fn consult(guest: &Guest<'_>, command: &Command, terminal: &mut Terminal) -> Res
     let lent = guest.connection.journal();
     let here = lent.as_ref().map_or("", |(_, here)| here);
     let Some(request) = comma::request(command, here).filter(|request| request.row().answers.is_reading()) else {
-        terminal.message(if is_move(command) {
+        terminal.message(if after(command).is_some() {
             format!(
                 "a guest cannot do this: {owner} executes the run, for everybody in it\n\
                  `,fork NAME` begins a branch here, on which this session goes on by itself"
@@ -147,21 +148,4 @@ fn consult(guest: &Guest<'_>, command: &Command, terminal: &mut Terminal) -> Res
 fn lacking(owner: &str, terminal: &mut Terminal) -> Evaluated {
     terminal.message(format!("this needs the journal of the run, which {owner} has"));
     Evaluated::Failed
-}
-
-/// Whether a command moves the run.
-fn is_move(command: &Command) -> bool {
-    matches!(
-        command,
-        Command::Back(_)
-            | Command::Goto(_)
-            | Command::Amend(..)
-            | Command::Patch(_)
-            | Command::Restart(_)
-            | Command::Rerun(_)
-            | Command::Merge(_)
-            | Command::Pick(_)
-            | Command::Undo
-            | Command::Redo
-    )
 }
