@@ -205,123 +205,87 @@ pub trait Programs: 'static {
     fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<Self::Instance, ThawError>;
 }
 
-/// Programs that several runs use one after the other; loading them again for each run would change
-/// nothing.
-impl<P: Programs> Programs for Rc<RefCell<P>> {
-    type Instance = P::Instance;
-
-    fn follow(&mut self, patches: &Patches) -> Result<(), Failure> {
-        self.borrow_mut().follow(patches)
-    }
-
-    fn renew(&mut self, instance: &mut Self::Instance) -> Result<(), Failure> {
-        self.borrow_mut().renew(instance)
-    }
-
-    fn patch(&mut self, patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure> {
-        self.borrow_mut().patch(patches, manifest)
-    }
-
-    fn evaluated_libraries(&mut self, instance: &mut Self::Instance) -> BTreeSet<String> {
-        self.borrow_mut().evaluated_libraries(instance)
-    }
-
-    fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<Self::Instance, Failure> {
-        self.borrow_mut().load(program, limits)
-    }
-
-    fn begin_turn(&mut self, instance: &mut Self::Instance) {
-        self.borrow_mut().begin_turn(instance);
-    }
-
-    fn commit_turn(&mut self, instance: &mut Self::Instance) {
-        self.borrow_mut().commit_turn(instance);
-    }
-
-    fn abort_turn(&mut self, instance: &mut Self::Instance) {
-        self.borrow_mut().abort_turn(instance);
-    }
-
-    fn make_savepoint(&mut self, instance: &mut Self::Instance, number: u64, oldest: u64) {
-        self.borrow_mut().make_savepoint(instance, number, oldest);
-    }
-
-    fn restore_savepoint(&mut self, instance: &mut Self::Instance, number: u64) -> bool {
-        self.borrow_mut().restore_savepoint(instance, number)
-    }
-
-    fn drop_savepoints(&mut self, instance: &mut Self::Instance, oldest: u64) {
-        self.borrow_mut().drop_savepoints(instance, oldest);
-    }
-
-    fn compact(&mut self, instance: &mut Self::Instance) {
-        self.borrow_mut().compact(instance);
-    }
-
-    fn run(&mut self, instance: &mut Self::Instance, task: Task, turn: &mut Activation) -> End {
-        self.borrow_mut().run(instance, task, turn)
-    }
-
-    fn text(&self, name: &str) -> Option<Arc<str>> {
-        self.borrow().text(name)
-    }
-
-    fn bytes(&self, instance: &Self::Instance) -> u64 {
-        self.borrow().bytes(instance)
-    }
-
-    fn bytes_spare(&self, instance: &Self::Instance) -> u64 {
-        self.borrow().bytes_spare(instance)
-    }
-
-    fn process_bytes(&self) -> u64 {
-        self.borrow().process_bytes()
-    }
-
-    fn take_quick_fuel(&mut self) -> u64 {
-        self.borrow_mut().take_quick_fuel()
-    }
-
-    fn collect(&mut self, instance: &mut Self::Instance) {
-        self.borrow_mut().collect(instance);
-    }
-
-    fn release(&mut self, instance: &mut Self::Instance, callable: Callable) {
-        self.borrow_mut().release(instance, callable);
-    }
-
-    fn run_bytes_max(&self) -> u64 {
-        self.borrow().run_bytes_max()
-    }
-
-    fn digest(&self, instance: &Self::Instance) -> Result<BlobHash, FreezeError> {
-        self.borrow().digest(instance)
-    }
-
-    fn freeze(&mut self, instance: &mut Self::Instance) -> Result<Image, FreezeError> {
-        self.borrow_mut().freeze(instance)
-    }
-
-    fn version(&self) -> String {
-        self.borrow().version()
-    }
-
-    fn store_units(&self, known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError> {
-        self.borrow().store_units(known)
-    }
-
-    fn has_units(&self, stored: &StoredUnits) -> bool {
-        self.borrow().has_units(stored)
-    }
-
-    fn load_units(&mut self, stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) {
-        self.borrow_mut().load_units(stored, fetch);
-    }
-
-    fn thaw(&mut self, program: &IOValue, limits: &Limits, image: Stored<'_>) -> Result<Self::Instance, ThawError> {
-        self.borrow_mut().thaw(program, limits, image)
-    }
+/// Gives a macro the methods of [`Programs`] that are handed on, one row each: how a method takes
+/// the programs and the instance, its other parameters, and its result.
+macro_rules! programs_methods {
+    ($hand_on:ident) => {
+        $hand_on! {
+            (mut) follow(patches: &Patches) -> Result<(), Failure>;
+            (mut, mut instance) renew() -> Result<(), Failure>;
+            (mut) patch(patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure>;
+            (mut, mut instance) evaluated_libraries() -> BTreeSet<String>;
+            (mut, mut instance) begin_turn() -> ();
+            (mut, mut instance) commit_turn() -> ();
+            (mut, mut instance) abort_turn() -> ();
+            (mut, mut instance) make_savepoint(number: u64, oldest: u64) -> ();
+            (mut, mut instance) restore_savepoint(number: u64) -> bool;
+            (mut, mut instance) drop_savepoints(oldest: u64) -> ();
+            (ref, instance) bytes() -> u64;
+            (ref, instance) bytes_spare() -> u64;
+            (ref) process_bytes() -> u64;
+            (mut) take_quick_fuel() -> u64;
+            (mut, mut instance) collect() -> ();
+            (mut, mut instance) compact() -> ();
+            (ref) text(name: &str) -> Option<Arc<str>>;
+            (mut, mut instance) run(task: Task, turn: &mut Activation) -> End;
+            (mut, mut instance) release(callable: Callable) -> ();
+            (ref) run_bytes_max() -> u64;
+            (ref, instance) digest() -> Result<BlobHash, FreezeError>;
+            (mut, mut instance) freeze() -> Result<Image, FreezeError>;
+            (ref) version() -> String;
+            (ref) store_units(known: &StoredUnits) -> Result<Vec<StoredUnit>, FreezeError>;
+            (ref) has_units(stored: &StoredUnits) -> bool;
+            (mut) load_units(stored: &StoredUnits, fetch: &dyn Fn(&BlobHash) -> Option<Vec<u8>>) -> ();
+        }
+    };
 }
+pub(super) use programs_methods;
+
+macro_rules! share {
+    ($(($($how:tt)+) $name:ident($($arg:ident: $type:ty),*) -> $out:ty;)+) => {
+        /// Programs that several runs use one after the other; loading them again for each run
+        /// would change nothing.
+        impl<P: Programs> Programs for Rc<RefCell<P>> {
+            type Instance = P::Instance;
+
+            $(share!(@($($how)+) $name($($arg: $type),*) -> $out);)+
+
+            fn load(&mut self, program: &IOValue, limits: &Limits) -> Result<Self::Instance, Failure> {
+                self.borrow_mut().load(program, limits)
+            }
+
+            fn thaw(
+                &mut self,
+                program: &IOValue,
+                limits: &Limits,
+                image: Stored<'_>,
+            ) -> Result<Self::Instance, ThawError> {
+                self.borrow_mut().thaw(program, limits, image)
+            }
+        }
+    };
+    (@(mut) $name:ident($($arg:ident: $type:ty),*) -> $out:ty) => {
+        fn $name(&mut self, $($arg: $type),*) -> $out {
+            self.borrow_mut().$name($($arg),*)
+        }
+    };
+    (@(mut, mut instance) $name:ident($($arg:ident: $type:ty),*) -> $out:ty) => {
+        fn $name(&mut self, instance: &mut Self::Instance, $($arg: $type),*) -> $out {
+            self.borrow_mut().$name(instance, $($arg),*)
+        }
+    };
+    (@(ref) $name:ident($($arg:ident: $type:ty),*) -> $out:ty) => {
+        fn $name(&self, $($arg: $type),*) -> $out {
+            self.borrow().$name($($arg),*)
+        }
+    };
+    (@(ref, instance) $name:ident($($arg:ident: $type:ty),*) -> $out:ty) => {
+        fn $name(&self, instance: &Self::Instance, $($arg: $type),*) -> $out {
+            self.borrow().$name(instance, $($arg),*)
+        }
+    };
+}
+programs_methods!(share);
 
 /// The runner of an actor without an instance, which has no procedures.
 pub(crate) struct NoInstance;
