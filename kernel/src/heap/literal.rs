@@ -1,7 +1,7 @@
-//! Data of program text as heap values.
+//! Data as heap values.
 //!
-//! INVARIANT: sharing and cycles of the datum are sharing and cycles of the value; literal strings,
-//! vectors and bytevectors are immutable.
+//! INVARIANT: sharing and cycles of the datum are sharing and cycles of the value; strings, vectors
+//! and bytevectors of program text are immutable.
 //! It does not turn values back into data. Read next: `datum.rs`.
 
 use super::kind::Flags;
@@ -10,11 +10,21 @@ use crate::datum::{Datum, Node, NodeId};
 use crate::value::Value;
 
 impl Heap {
-    /// The value of a datum.
+    /// The value of a datum of program text.
     ///
     /// # Errors
     /// [`HeapFull`].
     pub fn literal(&mut self, datum: &Datum) -> Result<Value, HeapFull> {
+        let values = self.values_of(datum, Flags::IMMUTABLE)?;
+        Ok(values[datum.root.0 as usize].unwrap_or(Value::NIL))
+    }
+
+    /// The values of a datum's nodes by their ids, `None` for those that it does not reach; its
+    /// strings, vectors and bytevectors have these flags.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub(crate) fn values_of(&mut self, datum: &Datum, flags: Flags) -> Result<Vec<Option<Value>>, HeapFull> {
         let mut values: Vec<Option<Value>> = vec![None; datum.nodes.len()];
         let mut pending = vec![datum.root];
         while let Some(id) = pending.pop() {
@@ -22,7 +32,7 @@ impl Heap {
                 continue;
             }
             let node = &datum.nodes[id.0 as usize];
-            values[id.0 as usize] = Some(self.literal_shell(node)?);
+            values[id.0 as usize] = Some(self.node_shell(node, flags)?);
             match node {
                 Node::Pair(car, cdr) => pending.extend([*cdr, *car]),
                 Node::Vector(elements) => pending.extend(elements.iter().rev()),
@@ -30,12 +40,12 @@ impl Heap {
                 Node::String(_) | Node::Symbol(_) | Node::Keyword(_) | Node::Bytevector(_) => {}
             }
         }
-        self.fill_literals(datum, &values);
-        Ok(values[datum.root.0 as usize].unwrap_or(Value::NIL))
+        self.fill_shells(datum, &values);
+        Ok(values)
     }
 
     /// The value of a node; the parts of pairs and vectors are left open.
-    fn literal_shell(&mut self, node: &Node) -> Result<Value, HeapFull> {
+    fn node_shell(&mut self, node: &Node, flags: Flags) -> Result<Value, HeapFull> {
         match node {
             Node::Nil => Ok(Value::NIL),
             Node::Boolean(truth) => Ok(Value::boolean(*truth)),
@@ -44,22 +54,22 @@ impl Heap {
             Node::Character(character) => Ok(Value::character(*character)),
             Node::String(text) => {
                 let string = self.string(text)?;
-                self.make_immutable(string);
+                self.set_flags(string, flags);
                 Ok(string)
             }
             Node::Symbol(name) => self.intern(&name.0),
             Node::Keyword(name) => self.keyword(&name.0),
-            Node::Bytevector(bytes) => self.make_raw(Kind::Bytevector, Flags::IMMUTABLE, bytes),
+            Node::Bytevector(bytes) => self.make_raw(Kind::Bytevector, flags, bytes),
             Node::Pair(..) => self.cons(Value::UNSPECIFIED, Value::UNSPECIFIED),
             Node::Vector(elements) => {
                 let vector = self.allocate(Kind::Vector, elements.len())?;
-                self.make_immutable(vector);
+                self.set_flags(vector, flags);
                 Ok(vector)
             }
         }
     }
 
-    fn fill_literals(&mut self, datum: &Datum, values: &[Option<Value>]) {
+    fn fill_shells(&mut self, datum: &Datum, values: &[Option<Value>]) {
         let value_of = |id: &NodeId| values[id.0 as usize].unwrap_or(Value::UNSPECIFIED);
         for (node, value) in datum.nodes.iter().zip(values) {
             match (node, value) {

@@ -258,6 +258,75 @@ fn programs_that_become_machine_code_while_they_run_do_the_same() {
     }
 }
 
+/// Programs whose body returns a procedure of no arguments, which works on characters.
+const CHARACTER_PROGRAMS: [&str; 8] = [
+    // All of ASCII and its neighbours, through everything that has a short way for ASCII.
+    "(define (all n results)
+       (if (= n 400)
+           results
+           (all (+ n 1)
+                ((lambda (c)
+                   (list (char-alphabetic? c) (char-numeric? c) (char-whitespace? c) (char-upper-case? c)
+                         (char-lower-case? c) (char-upcase c) (char-downcase c) (char-foldcase c) (digit-value c)
+                         (memv c '(#\\a #\\( #\\5)) (memq c '(#\\z #\\newline)) (assv c '((#\\a . 1) (#\\b . 2)))
+                         results))
+                 (integer->char n)))))
+     (lambda () (all 0 '()))",
+    // Keys that are the same by eqv? only, and lists that end elsewhere.
+    "(lambda ()
+       (list (memv 123456789012345678901234567890 '(1 123456789012345678901234567890 2))
+             (memq 1 '(3 2 1 0)) (memv 1.5 '(1 1.5)) (assv 1e300 '((1e299 . a) (1e300 . b))) (memq 'x '())))",
+    "(lambda () (memq 1 '(3 2 . 1)))",
+    "(lambda () (assv 1 '((3 . 3) 2)))",
+    // The buffer grows, and text is read that is not ASCII.
+    "(define (copy in out n)
+       ((lambda (peeked)
+          ((lambda (c)
+             (if (eof-object? c)
+                 (list n peeked (get-output-string out))
+                 (begin (if (eq? c peeked) (%write-char c out) (%write-char #\\! out)) (copy in out (+ n 1)))))
+           (%port-read-char in)))
+        (%port-peek-char in)))
+     (define (times n text) (if (= n 0) text (times (- n 1) (string-append text text))))
+     (lambda () (copy (open-input-string (times 7 \"a\\nbc \\x3bb;d\\x1f600;\")) (open-output-string) 0))",
+    // A port that is older than the turn is as it was when the turn is undone.
+    "(define in (open-input-string \"abc\"))
+     (define out (open-output-string))
+     (%port-read-char in)
+     (%write-char #\\x out)
+     (define (some n) (if (= n 0) 0 (begin (%write-char (%port-peek-char in) out) (some (- n 1)))))
+     (lambda () (some 100) (%port-read-char in) (list (%port-read-char in) (get-output-string out)))",
+    "(lambda () ((lambda (port) (close-port port) (%port-read-char port)) (open-input-string \"a\")))",
+    "(lambda () (%write-char #\\a (open-input-string \"a\")))",
+];
+
+#[test]
+fn characters_are_the_same_in_machine_code() {
+    for text in CHARACTER_PROGRAMS {
+        let program = compiled("characters", text);
+        let seen = [NativeMode::Never, NativeMode::Always, NativeMode::Drawn(7)].map(|native| {
+            let code = code_of(&[&program]);
+            let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 64 << 20 }));
+            machine.set_native(native);
+            let body = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+            machine.start(&mut instance, body, &[]);
+            let mut fuel = 1_000_000;
+            let Ok(Outcome::Finished(procedure)) = machine.run(&mut instance, &code, &mut fuel) else {
+                panic!("the body returns: {text}")
+            };
+            instance.heap.begin_turn();
+            machine.start(&mut instance, procedure, &[]);
+            let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
+            let after = format!("{:?}", instance.heap);
+            machine.clear(&mut instance);
+            instance.heap.abort_turn();
+            (outcome, fuel, after, format!("{:?}", instance.heap))
+        });
+        assert!(seen[0] == seen[1], "{text}: {:?} and {:?}", seen[0], seen[1]);
+        assert!(seen[0] == seen[2], "{text}: {:?} and {:?}", seen[0], seen[2]);
+    }
+}
+
 fn fail(_: &mut Context<'_>, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     assert!(arguments != [Value::small(100)], "a bug");
     Ok(Value::small(1))

@@ -8,6 +8,7 @@
 //! Read next: `machine/native/template/value.rs`.
 
 mod call;
+mod character;
 mod jump;
 mod number;
 mod object;

@@ -5,13 +5,13 @@
 //! It does not know the syntax.
 //! Read next: `datum/reader.rs`.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 
 use super::super::port::buffer::{Decoded, consume, decode, flag, has, pending, set_flag};
 use super::super::{Context, PrimitiveError, cost};
-use crate::datum::Datum;
 use crate::datum::reader::{ReadError, read_first};
-use crate::heap::{Flags, Heap, Kind};
+use crate::datum::{Datum, Node, NodeId};
+use crate::heap::{Flags, Heap};
 use crate::value::Value;
 
 /// Bytes that are read for a unit of fuel.
@@ -31,8 +31,9 @@ pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, Prim
     let available = pending(context.heap, port).len();
     let mut window = WINDOW_BYTES;
     loop {
-        let bytes = &pending(context.heap, port)[..available.min(window)];
-        context.heap.spend(bytes.len() as u64 / BYTES_READ)?;
+        let length = available.min(window);
+        context.heap.spend(length as u64 / BYTES_READ)?;
+        let bytes = &pending(context.heap, port)[..length];
         let is_whole = window >= available;
         let is_all = is_whole && has_ended;
         let text = decoded(bytes, is_all);
@@ -79,16 +80,16 @@ fn is_closed(text: &str) -> bool {
 }
 
 /// Returns the characters of bytes, up to an incomplete one.
-fn decoded(bytes: &[u8], is_all: bool) -> String {
+fn decoded(bytes: &[u8], is_all: bool) -> Cow<'_, str> {
     if let Ok(text) = str::from_utf8(bytes) {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let (mut text, mut rest) = (String::new(), bytes);
     while let Decoded::Character(character, length) = decode(rest, is_all) {
         text.push(character);
         rest = &rest[length..];
     }
-    text
+    Cow::Owned(text)
 }
 
 /// Returns the number of bytes that encode the first `end` bytes of their decoded text.
@@ -108,30 +109,31 @@ fn encoded_length(bytes: &[u8], text: &str, end: usize, is_all: bool) -> usize {
 
 /// Makes the value of a datum; the program may change all of it.
 fn fresh(heap: &mut Heap, datum: &Datum) -> Result<Value, PrimitiveError> {
-    let value = heap.literal(datum)?;
-    let mut seen = BTreeSet::new();
-    let mut work = vec![value];
-    while let Some(part) = work.pop() {
-        if heap.is_number(part) {
-            heap.charge(OF_NUMBER + cost::digits_of(cost::limbs(heap, part)));
-        }
-        if part.is_object() {
-            heap.charge(2);
-        }
-        if part.is_pair() {
-            if seen.insert(part.index()) {
-                work.extend([heap.car(part), heap.cdr(part)]);
+    let values = heap.values_of(datum, Flags::NONE)?;
+    let value_of = |id: NodeId| values[id.0 as usize].unwrap_or(Value::NIL);
+    let root = value_of(datum.root);
+    charge(heap, root);
+    for (node, _) in datum.nodes.iter().zip(&values).filter(|(_, value)| value.is_some()) {
+        match node {
+            Node::Pair(car, cdr) => {
+                charge(heap, value_of(*car));
+                charge(heap, value_of(*cdr));
             }
-            continue;
-        }
-        let is_mutable_kind = matches!(heap.kind_of(part), Some(Kind::Vector | Kind::String | Kind::Bytevector));
-        if is_mutable_kind && heap.is_immutable(part) {
-            let flags = Flags::from_bits(heap.flags(part).bits() & !Flags::IMMUTABLE.bits());
-            heap.set_flags(part, flags);
-            if heap.is_kind(part, Kind::Vector) {
-                work.extend(heap.field_words(part).iter().map(|&word| Value::from_bits(word)));
-            }
+            Node::Vector(elements) => elements.iter().for_each(|element| charge(heap, value_of(*element))),
+            Node::Nil | Node::Boolean(_) | Node::Number(_) | Node::Complex(_) | Node::Character(_) => {}
+            Node::String(_) | Node::Symbol(_) | Node::Keyword(_) | Node::Bytevector(_) => {}
         }
     }
-    Ok(value)
+    Ok(root)
+}
+
+/// Charges for a part of a datum, wherever it stands; a pair costs what its own parts cost.
+#[inline(always)]
+fn charge(heap: &mut Heap, part: Value) {
+    if heap.is_number(part) {
+        heap.charge(OF_NUMBER + cost::digits_of(cost::limbs(heap, part)));
+    }
+    if part.is_object() {
+        heap.charge(2);
+    }
 }

@@ -49,7 +49,7 @@ pub(crate) struct Draw {
 }
 
 /// Primitives, with the number of arguments that they are called with. The first shows registers.
-pub(crate) const PRIMITIVES: [(&str, u64); 24] = [
+pub(crate) const PRIMITIVES: [(&str, u64); 39] = [
     ("vector", 3),
     ("car", 1),
     ("cons", 2),
@@ -74,6 +74,21 @@ pub(crate) const PRIMITIVES: [(&str, u64); 24] = [
     ("-", 1),
     ("sqrt", 1),
     ("inexact", 1),
+    ("assv", 2),
+    ("memq", 2),
+    ("memv", 2),
+    ("char-alphabetic?", 1),
+    ("char-numeric?", 1),
+    ("char-whitespace?", 1),
+    ("char-upper-case?", 1),
+    ("char-lower-case?", 1),
+    ("char-upcase", 1),
+    ("char-downcase", 1),
+    ("char-foldcase", 1),
+    ("digit-value", 1),
+    ("%port-read-char", 1),
+    ("%port-peek-char", 1),
+    ("%write-char", 2),
 ];
 const GLOBALS: usize = 3;
 const CONSTANTS: [&str; 6] = [

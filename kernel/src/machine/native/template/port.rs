@@ -10,6 +10,7 @@
 
 use dynasmrt::DynamicLabel;
 
+use super::character::ASCII_MAX;
 use super::primitive::Call;
 use super::words;
 use crate::heap::Kind;
@@ -18,9 +19,6 @@ use crate::machine::native::assembler::Assembler;
 use crate::machine::native::processor::{Condition, OBJECT_TAG, Processor};
 use crate::primitive::port_flag;
 use crate::value::Value;
-
-/// The greatest character that is one byte.
-const ASCII_MAX: i32 = 0x7f;
 
 /// The displacement of a port's field.
 const fn field(place: usize) -> i32 {
@@ -67,11 +65,7 @@ impl<P: Processor> Assembler<'_, P> {
         const FLAGS: i64 = port_flag::OUTPUT | port_flag::TEXTUAL | port_flag::OPEN;
         let (character, port) = (self.read(call.first), self.read(call.first + 1));
         let (byte, end, buffer) = (self.result(), self.result(), self.result());
-        self.out.test_character(character);
-        self.out.branch(Condition::NotEqual, slow);
-        self.out.shift_right(byte, character, 32);
-        self.out.compare_number(byte, ASCII_MAX);
-        self.out.branch(Condition::Above, slow);
+        self.load_ascii(character, byte, slow);
         self.expect_port(port, FLAGS | port_flag::CONSOLE, FLAGS, slow);
         self.out.load_object(end, port, field(port::END));
         self.expect_buffered(port, buffer, end, slow);

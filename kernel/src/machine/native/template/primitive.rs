@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use dynasmrt::DynamicLabel;
 
+use super::character::ASCII_MAX;
 use super::object::header_bits;
 use super::words;
 use crate::heap::KIND_AND_MUTABILITY_MASK;
@@ -75,7 +76,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
     }
 
     /// The primitives that have inline code for some numbers of arguments.
-    const IN_LINE: [InLine<'a, P>; 17] = [
+    const IN_LINE: [InLine<'a, P>; 29] = [
         ("vector", 1..FIELDS_MAX, Self::make_vector),
         ("make-vector", 1..3, Self::make_filled_vector),
         ("%make-record", 1..FIELDS_MAX, Self::make_record),
@@ -84,12 +85,24 @@ impl<'a, P: Processor> Assembler<'a, P> {
         ("symbol->string", 1..2, Self::symbol_to_string),
         ("number?", 1..2, Self::is_number),
         ("assq", 2..3, Self::associate),
+        ("assv", 2..3, Self::associate_eqv),
+        ("memq", 2..3, Self::member),
+        ("memv", 2..3, Self::member_eqv),
         ("length", 1..2, Self::length),
         ("even?", 1..2, Self::is_even),
         ("odd?", 1..2, Self::is_odd),
         ("-", 1..2, Self::negate),
         ("sqrt", 1..2, Self::square_root),
         ("inexact", 1..2, Self::inexact),
+        ("char-alphabetic?", 1..2, Self::is_alphabetic),
+        ("char-numeric?", 1..2, Self::is_numeric),
+        ("char-whitespace?", 1..2, Self::is_whitespace),
+        ("char-upper-case?", 1..2, Self::is_upper_case),
+        ("char-lower-case?", 1..2, Self::is_lower_case),
+        ("char-upcase", 1..2, Self::upcase),
+        ("char-downcase", 1..2, Self::downcase),
+        ("char-foldcase", 1..2, Self::downcase),
+        ("digit-value", 1..2, Self::digit_value),
         ("%port-read-char", 1..2, Self::read_character),
         ("%port-peek-char", 1..2, Self::peek_character),
         ("%write-char", 2..3, Self::write_character),
@@ -217,7 +230,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
         self.expect_index(index, slow);
         self.out.set_place_at(result, P::A, 8 - OBJECT_TAG);
         self.out.shift_right(result, character, 32);
-        self.out.compare_number(result, 0x7f);
+        self.out.compare_number(result, ASCII_MAX);
         self.out.branch(Condition::Above, slow);
         self.out.test_character(character);
         self.out.branch(Condition::NotEqual, slow);
@@ -295,6 +308,51 @@ impl<'a, P: Processor> Assembler<'a, P> {
         self.out.place(end);
         self.load(result, Value::NIL);
         self.out.compare(P::A, result);
+        self.out.branch(Condition::NotEqual, slow);
+        self.load(result, Value::FALSE);
+        self.out.jump(done);
+        self.out.place(found);
+        self.out.count_down();
+        self.out.place(done);
+        self.out.pay_for_steps(PAIRS_MAX, PAIRS_SHIFT, slow);
+        result
+    }
+
+    /// The same by `eqv?`, which is `eq?` for a key that is no object.
+    fn associate_eqv(&mut self, call: Call, slow: DynamicLabel) -> u8 {
+        self.expect_no_object(call.first, slow);
+        self.associate(call, slow)
+    }
+
+    fn member_eqv(&mut self, call: Call, slow: DynamicLabel) -> u8 {
+        self.expect_no_object(call.first, slow);
+        self.member(call, slow)
+    }
+
+    fn expect_no_object(&mut self, register: usize, slow: DynamicLabel) {
+        let word = self.read(register);
+        self.out.test_tag(word, OBJECT_TAG);
+        self.out.branch(Condition::Equal, slow);
+    }
+
+    /// Searches a list.
+    fn member(&mut self, call: Call, slow: DynamicLabel) -> u8 {
+        let (key, list, result) = (self.read(call.first), self.read(call.first + 1), self.result());
+        let (next, end, found, done) = (self.label(), self.label(), self.label(), self.label());
+        self.out.copy(result, list);
+        self.out.set(P::D, PAIRS_MAX);
+        self.out.place(next);
+        self.out.test_tag(result, PAIR_TAG);
+        self.out.branch(Condition::NotEqual, end);
+        self.out.compare_object(result, -PAIR_TAG, key);
+        self.out.branch(Condition::Equal, found);
+        self.out.load_object(result, result, 8 - PAIR_TAG);
+        self.out.count_down();
+        self.out.branch(Condition::NotEqual, next);
+        self.out.jump(slow);
+        self.out.place(end);
+        self.load(P::A, Value::NIL);
+        self.out.compare(result, P::A);
         self.out.branch(Condition::NotEqual, slow);
         self.load(result, Value::FALSE);
         self.out.jump(done);
