@@ -36,7 +36,11 @@ primitives! {
             let name = type_name(context.heap, record_type);
             return Err(PrimitiveError::Condition {
                 kind: "wrong-number-of-fields",
-                message: format!("a record of type `{name}` has {count} fields, not {}", arguments.len() - 1),
+                message: format!(
+                    "a record of type `{name}` has {}, not {}",
+                    fields(count),
+                    arguments.len() - 1
+                ),
                 irritants: vec![record_type],
             });
         }
@@ -93,8 +97,9 @@ primitives! {
     "%labelled-ref" "record label count k" [4, 4] free => |context, arguments| {
         let heap = &*context.heap;
         if !is_like(heap, arguments) {
-            let (label, count) = (heap.symbol_name(symbol_at(heap, arguments, 1)?), arguments[2].as_fixnum());
-            let expected = format!("a record `{label}` with {} fields", count.unwrap_or(0));
+            let label = heap.symbol_name(symbol_at(heap, arguments, 1)?);
+            let count = arguments[2].as_fixnum().and_then(|count| usize::try_from(count).ok());
+            let expected = format!("a record `{label}` with {}", fields(count.unwrap_or(0)));
             return Err(PrimitiveError::NotTheRecord { expected });
         }
         let index = index_at(heap, arguments, 3, heap.record_length(arguments[0]))?;
@@ -141,6 +146,14 @@ primitives! {
 
 /// Returns whether `arguments[0]` is a dataspace record with the label `arguments[1]` and
 /// `arguments[2]` fields.
+/// A number of fields in words.
+fn fields(count: usize) -> String {
+    match count {
+        1 => "1 field".to_owned(),
+        count => format!("{count} fields"),
+    }
+}
+
 fn is_like(heap: &Heap, arguments: &[Value]) -> bool {
     let [object, label, count, ..] = *arguments else {
         return false;

@@ -463,9 +463,9 @@ mod tests {
     #[test]
     fn what_is_not_a_pattern_is_refused() {
         refuse("1", "expected a pattern, found 1");
-        refuse("<_ 1>", "`_` has 0 fields, 1 were found");
+        refuse("<_ 1>", "`_` has 0 fields, 1 was found");
         refuse("<group <set> {}>", "expected a group type, found <set>");
-        refuse("<group <rec> {}>", "`rec` has 1 fields, 0 were found");
+        refuse("<group <rec> {}>", "`rec` has 1 field, 0 were found");
         refuse("<group <arr> []>", "expected a dictionary of entries, found []");
         refuse("<group <arr> {a: <_>}>", "expected a non-negative integer, found a");
     }

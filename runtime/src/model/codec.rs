@@ -15,6 +15,7 @@ use std::sync::Arc;
 use duet_journal::packed::{PackedValues, PackedWriter, View, write_tree};
 use preserves::{IOValue, Value, ValueImpl};
 
+use crate::model::counted::counted;
 use crate::model::value::Fact;
 
 /// Says why a value is not the encoding of what was expected.
@@ -84,7 +85,8 @@ impl fmt::Display for DecodeError {
         match self {
             Self::Kind { expected, found } => write!(f, "expected {expected}, found {found}"),
             Self::Arity { label, expected, found } => {
-                write!(f, "`{label}` has {expected} fields, {found} were found")
+                let was = if *found == 1 { "was" } else { "were" };
+                write!(f, "`{label}` has {}, {found} {was} found", counted(*expected, "field"))
             }
             Self::OutOfRange { expected, found } => write!(f, "expected {expected}, found the number {found}"),
             Self::Version { expected, found } => write!(f, "expected version {expected}, found version {found}"),
@@ -522,8 +524,8 @@ mod tests {
         );
         check("<box 3 #f>", Ok(Shape::Box { width: 3, name: None }));
         check("point", Err("expected a shape, found point"));
-        check("<point 1>", Err("`point` has 0 fields, 1 were found"));
-        check("<box 3>", Err("`box` has 2 fields, 1 were found"));
+        check("<point 1>", Err("`point` has 0 fields, 1 was found"));
+        check("<box 3>", Err("`box` has 2 fields, 1 was found"));
         check("<box -3 #f>", Err("field `width` of `box` is wrong"));
         check("<circle>", Err("expected a shape, found <circle>"));
         check("[1 2]", Err("expected a shape, found [1, 2]"));

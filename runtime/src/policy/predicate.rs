@@ -13,6 +13,7 @@ use super::document::{Documents, Malformed};
 use super::json;
 use super::path::Path;
 use super::schema::Schema;
+use crate::model::counted::counted;
 
 /// Maximum depth of a predicate; one without others in it has depth 1.
 pub const DEPTH_MAX: usize = 32;
@@ -138,9 +139,10 @@ impl Predicate {
             ("eq", [left, right]) => Ok(Self::Eq(Operand::subject(left)?, Operand::object(right)?)),
             ("in", [left, right]) => Ok(Self::In(Operand::subject(left)?, Operand::list(right)?)),
             ("schema", [path, schema]) => Ok(Self::Schema(Path::parse(path)?, SchemaName::parse(schema)?)),
-            ("not" | "exists" | "missing" | "eq" | "in" | "schema", arguments) => {
-                Err(Malformed::new(format!("{op} does not take {} args", arguments.len())))
-            }
+            ("not" | "exists" | "missing" | "eq" | "in" | "schema", arguments) => Err(Malformed::new(format!(
+                "{op} does not take {}",
+                counted(arguments.len(), "arg")
+            ))),
             (op, _) => Err(Malformed::new(format!(
                 "\"{op}\" is none of all, any, not, eq, in, exists, missing, schema"
             ))),

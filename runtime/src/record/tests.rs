@@ -214,7 +214,7 @@ fn what_is_no_record_is_refused() {
     );
     refuse(
         "<turn 0 <start> [<boot 1>] [] [] [] [] 0 #t>",
-        &["field `events` of `turn` is wrong", "`boot` has 0 fields, 1 were found"],
+        &["field `events` of `turn` is wrong", "`boot` has 0 fields, 1 was found"],
     );
     refuse(
         "<turn 0 <start> [] [] [<assert 0 -1 x>] [] [] 0 #t>",

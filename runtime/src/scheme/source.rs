@@ -24,6 +24,7 @@ use preserves::IOValue;
 use crate::codec_struct;
 use crate::driver::Attached;
 use crate::model::codec::{Codec, DecodeError};
+use crate::model::counted::counted;
 
 /// The input of [`SchemePrograms::compile`](super::SchemePrograms::compile).
 pub struct Source<'a> {
@@ -98,7 +99,7 @@ pub enum ProgramError {
 impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Expand(errors) => write!(f, "the program has {} errors", errors.len()),
+            Self::Expand(errors) => write!(f, "the program has {}", counted(errors.len(), "error")),
             Self::Compile(_) => write!(f, "the program cannot be compiled"),
             Self::Load(_) => write!(f, "the program's code cannot be loaded"),
             Self::Pin(_) => write!(f, "a source text cannot be pinned"),

@@ -58,4 +58,4 @@
 (told (lambda (object) (set-point-x! object 1) 1) '(1))
 ; => "argument 1 of set-point-x! must be a record of type `point`"
 (told visit-guest 5)
-; => "argument 1 of visit-guest must be a record `visit` with 1 fields"
+; => "argument 1 of visit-guest must be a record `visit` with 1 field"
