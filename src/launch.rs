@@ -135,6 +135,8 @@ pub(crate) struct Launch {
     pub(crate) memory_limit: Option<u64>,
     /// The folder that keeps its libraries compiled, if any does.
     pub(crate) cache: Option<PathBuf>,
+    /// Whether its executed lines are counted.
+    pub(crate) is_counted: bool,
     /// The tools and further capabilities that its manifest names.
     named: Vec<String>,
     /// The hosts that its manifest names.
@@ -204,6 +206,7 @@ impl Launch {
             memory_limit: grant.memory_limit,
             preloaded: Vec::new(),
             cache: None,
+            is_counted: false,
             named: named_tools,
             hosts: grant.hosts,
             secrets: grant.secrets,
@@ -238,6 +241,7 @@ impl Launch {
             memory_limit: None,
             preloaded: Vec::new(),
             cache: None,
+            is_counted: false,
             named: Vec::new(),
             hosts: Vec::new(),
             secrets: Vec::new(),
@@ -526,6 +530,7 @@ mod tests {
             memory_limit: None,
             preloaded: Vec::new(),
             cache: None,
+            is_counted: false,
             named: Vec::new(),
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],

@@ -237,6 +237,7 @@ fn compile_with(
             .collect(),
         default_imports: [default_libraries(), launch.preloaded.clone()].concat(),
         evaluable: standard_libraries(),
+        is_counted: launch.is_counted,
     };
     let (mut programs, program, warnings) = SchemePrograms::compile(&source, libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;

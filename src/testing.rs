@@ -225,6 +225,7 @@ impl Testing<'_> {
         let scripting = SCRIPTING.iter().map(|&name| name.to_owned());
         launch.manifest.extend(scripting.chain([REPORTED.to_owned()]));
         launch.memory_limit = Some(self.memory_limit);
+        launch.is_counted = self.is_counted;
         let Some(journal) = self.journal else {
             let prepared = Prepared::new(&launch, options, terminal)?;
             let mut store = MemoryStore::default();

@@ -26,7 +26,7 @@ use crate::heap::LiveRegisters;
 use crate::instruction::{Instruction, Opcode};
 use crate::names::Fingerprint;
 use crate::primitive::{self, Names, Primitive, PrimitiveBody};
-use crate::unit::{CompiledUnit, GlobalName, IntegratedCall};
+use crate::unit::{CompiledUnit, GlobalName, IntegratedCall, Mark};
 use crate::value::{Immediate, Value};
 
 use liveness::Liveness;
@@ -358,29 +358,28 @@ impl CodeSpace {
         unit.spans[..after].last().map(|(_, span)| *span)
     }
 
-    /// All instructions with a source of their own, in the order of their positions.
-    pub fn spans(&self) -> impl Iterator<Item = (u32, Span)> {
-        self.units.iter().flat_map(|unit| unit.spans.iter().copied())
-    }
-
-    /// The positions of the jumps that depend on a value.
-    pub fn conditional_jumps(&self) -> impl Iterator<Item = u32> {
-        let is_conditional = |instruction: &Instruction| {
-            let name = instruction.description().map_or("", |row| row.mnemonic);
-            name.starts_with("jump-if") || name.starts_with("jump-unless")
-        };
+    /// The positions in counted code at which the evaluation of an expression begins, each with its
+    /// source.
+    pub fn expressions(&self) -> impl Iterator<Item = (u32, Span)> {
+        let mark = Mark::Expression.instruction();
         let instructions = (0..).zip(&self.instructions);
-        instructions.filter_map(move |(position, instruction)| is_conditional(instruction).then_some(position))
+        let marked = instructions.filter(move |(_, instruction)| **instruction == mark);
+        marked.filter_map(|(position, _)| Some((position, self.span_at(position)?)))
     }
 
-    /// The source of the instruction at `position`, or else that of the nearest one before it in
-    /// its block, or else of the next one there.
-    pub fn span_near(&self, position: u32) -> Option<Span> {
-        let (unit, block) = (self.unit_at(position)?, self.block_at(position)?);
-        let after = unit.spans.partition_point(|(start, _)| *start <= position);
-        let before = unit.spans[..after].last().filter(|(start, _)| block.start <= *start);
-        let next = unit.spans.get(after).filter(|(start, _)| *start < block.end);
-        before.or(next).map(|(_, span)| *span)
+    /// The positions of the jumps of conditions in counted code, each with whether it jumps if its
+    /// condition holds.
+    pub fn conditional_jumps(&self) -> impl Iterator<Item = (u32, bool)> {
+        let sense = |instruction: &Instruction| {
+            let name = instruction.description().map_or("", |row| row.mnemonic);
+            let jumps_if = name.starts_with("jump-if") && name != "jump-if-false";
+            let jumps_unless = name.starts_with("jump-unless") || name == "jump-if-false";
+            (jumps_if || jumps_unless).then_some(jumps_if)
+        };
+        let mark = Mark::Condition.instruction();
+        let pairs = (1..).zip(self.instructions.windows(2));
+        let marked = pairs.filter(move |(_, pair)| pair[0] == mark);
+        marked.filter_map(move |(position, pair)| Some((position, sense(&pair[1])?)))
     }
 
     /// The sources around an instruction that has none of its own, such as the load of a literal:

@@ -24,7 +24,7 @@ pub use variables::{Content, Home, Place, ScopedVariable, Site, UnitVariables};
 
 use std::collections::BTreeMap;
 
-use crate::core::{CoreId, LambdaId, Unit};
+use crate::core::{CoreId, LambdaId, Unit, VariableId};
 use crate::datum::{Datum, Name, Node};
 use crate::unit::{Block, CompiledUnit};
 
@@ -118,7 +118,10 @@ fn generate(
     primitives: &dyn Primitives,
     notes_variables: bool,
 ) -> Result<(CompiledUnit, UnitVariables), CompileError> {
-    let integration = integrate::integrate(unit, primitives);
+    let integration = match unit.is_counted {
+        true => None,
+        false => integrate::integrate(unit, primitives),
+    };
     let unit = integration.as_ref().map_or(unit, |integration| &integration.unit);
     let analysis = Analysis::of(unit)?;
     let mut compiler = Compiler {
@@ -140,6 +143,8 @@ fn generate(
         primitive_numbers: BTreeMap::new(),
         finished: Vec::new(),
         notes_variables,
+        firsts: BTreeMap::new(),
+        valued: None,
         depth: 0,
     };
     compiler.entry_block()?;
@@ -166,6 +171,10 @@ struct Compiler<'a> {
     /// Blocks by number; a number is assigned before its block is generated.
     finished: Vec<Option<FinishedBlock>>,
     notes_variables: bool,
+    /// The first part of `(or first second)`, by the variable that holds its value.
+    firsts: BTreeMap<VariableId, CoreId>,
+    /// The predicate's call whose value is being made by jumps.
+    valued: Option<CoreId>,
     depth: usize,
 }
 

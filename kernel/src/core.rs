@@ -160,6 +160,8 @@ pub struct Unit {
     /// Whether later units may redefine or assign this unit's globals (the REPL), so that the
     /// compiler may not assume that a global keeps its value.
     pub is_interactive: bool,
+    /// Whether its code marks the place of each expression, so that executed lines can be counted.
+    pub is_counted: bool,
     /// The compiled unit, if it was compiled ahead; its body is empty then.
     pub compiled: Option<Arc<CompiledUnit>>,
 }

@@ -234,6 +234,8 @@ pub struct Expander {
     programs: u32,
     /// The identifiers of core forms, in the scope of the kernel's own library.
     kernel: ScopeSet,
+    /// Whether the units that it makes are counted.
+    is_counted: bool,
 }
 
 /// A macro: the way it rewrites its uses.
@@ -366,6 +368,7 @@ impl Expander {
             program: None,
             programs: 0,
             kernel,
+            is_counted: false,
         };
         let forms = FORMS
             .iter()

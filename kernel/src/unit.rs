@@ -9,7 +9,7 @@
 mod bytes;
 
 use crate::datum::{Datum, Name, Span};
-use crate::instruction::Instruction;
+use crate::instruction::{Instruction, Opcode};
 
 /// The compiled form of one [`core::Unit`](crate::core::Unit).
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,22 @@ impl CompiledUnit {
             integrated: Vec::new(),
             origins: Vec::new(),
         }
+    }
+}
+
+/// A mark in code whose executed lines are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The evaluation of an expression begins here.
+    Expression = 1,
+    /// The next instruction is the jump of a condition.
+    Condition = 2,
+}
+
+impl Mark {
+    /// The mark as an instruction: a jump to the next one, which takes no fuel.
+    pub(crate) fn instruction(self) -> Instruction {
+        Instruction::daw(Opcode::Jump, self as u8, 0, 0)
     }
 }
 
@@ -113,7 +129,6 @@ impl std::fmt::Debug for Instruction {
 mod tests {
     use super::*;
     use crate::datum::Node;
-    use crate::instruction::Opcode;
 
     fn unit() -> CompiledUnit {
         CompiledUnit {

@@ -99,6 +99,7 @@ fn compile_with(repertoire: &str) -> Result<(SchemePrograms, Program), String> {
         arguments: vec!["simulation".to_owned()],
         default_imports: imports,
         evaluable: libraries.names(),
+        is_counted: false,
     };
     match SchemePrograms::compile(&source, &mut libraries) {
         Ok((programs, program, _)) => Ok((programs, program)),

@@ -60,6 +60,7 @@ mod tests {
             arguments: Vec::new(),
             default_imports: default_libraries(),
             evaluable: standard_libraries(),
+            is_counted: false,
         };
         let units = |programs: &SchemePrograms| {
             let units = programs.code().units().iter();

@@ -87,8 +87,9 @@ impl Compiler<'_> {
                 }
             }
         }
-        for (variable, _) in bindings {
+        for (variable, initialiser) in bindings {
             if let Some(lambda) = self.analysis.loop_of(*variable) {
+                self.mark(emitter, *initialiser);
                 let count = self.lambda(lambda).parameters.len();
                 let first = emitter.take_many(count)?;
                 let parameters = (0..count).map(|index| first + index as Register).collect();
@@ -159,6 +160,7 @@ impl Compiler<'_> {
             let Core::Lambda(clauses) = &unit.nodes[initialiser.0 as usize] else {
                 continue;
             };
+            self.mark(emitter, initialiser);
             let target = emitter.take()?;
             let own = Some(OwnName::Variable(variable));
             let missing = self.closure(emitter, initialiser, clauses, own, target)?;
@@ -230,6 +232,7 @@ impl Compiler<'_> {
         for (index, argument) in arguments.iter().enumerate() {
             let target = state.parameters[index];
             if self.is_register(emitter, *argument, target) {
+                self.mark(emitter, *argument);
                 sources.push(target);
             } else if index + 1 == arguments.len() && !sources.contains(&target) {
                 self.expression(emitter, *argument, Context::Register(target))?;

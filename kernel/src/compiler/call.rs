@@ -47,6 +47,7 @@ impl Compiler<'_> {
     ) -> Result<(), CompileError> {
         let unit = self.unit;
         let operator = &unit.nodes[procedure.0 as usize];
+        self.mark(emitter, procedure);
         if let Core::Local(variable) = operator
             && self.analysis.loop_of(*variable).is_some()
         {

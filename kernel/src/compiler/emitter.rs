@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use crate::core::{CoreId, VariableId};
 use crate::datum::Span;
 use crate::instruction::{Instruction, Opcode};
+use crate::unit::Mark;
 
 use super::CompileError;
 use super::variables::{BlockVariables, Held, Step};
@@ -186,6 +187,12 @@ impl Emitter {
             Some((start, last)) if *start == offset => *last = place,
             Some(_) | None => self.places.push((offset, place)),
         }
+    }
+
+    /// Marks a place of counted code.
+    pub(super) fn mark(&mut self, mark: Mark, place: Origin) {
+        self.at(place);
+        self.emit(mark.instruction());
     }
 
     pub(super) fn emit(&mut self, instruction: Instruction) {

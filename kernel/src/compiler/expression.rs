@@ -6,10 +6,10 @@
 //! Read next: `compiler/call.rs`, `compiler/binding.rs`, `compiler/test.rs`.
 
 use crate::core::{Core, CoreId, LambdaId, VariableId};
-use crate::datum::{Datum, Node};
+use crate::datum::{Datum, Node, Span};
 use crate::instruction::{Instruction, Opcode};
 use crate::number::Number;
-use crate::unit::EXACT_ARITY_MAX;
+use crate::unit::{EXACT_ARITY_MAX, Mark};
 use crate::value::{Immediate, Value};
 
 use super::emitter::{Emitter, Location, Origin, OwnName, OwnProcedure, Register};
@@ -39,6 +39,7 @@ impl Compiler<'_> {
 
     fn expression_here(&mut self, emitter: &mut Emitter, id: CoreId, context: Context) -> Result<(), CompileError> {
         let unit = self.unit;
+        self.mark(emitter, id);
         match &unit.nodes[id.0 as usize] {
             Core::Constant(datum) => self.simple(emitter, context, |compiler, emitter, target| {
                 compiler.literal(emitter, datum, target);
@@ -86,10 +87,31 @@ impl Compiler<'_> {
                 Some((first, second)) if self.is_boolean(first) => {
                     self.boolean_disjunction(emitter, first, second, context)
                 }
-                Some(_) | None => self.local_bindings(emitter, bindings, *body, context),
+                disjunction => {
+                    if let (Some((first, _)), [(variable, _)]) = (disjunction, bindings.as_slice()) {
+                        self.firsts.insert(*variable, first);
+                    }
+                    self.local_bindings(emitter, bindings, *body, context)
+                }
             },
             Core::Letrec { bindings, body } => self.recursive_bindings(emitter, bindings, *body, context),
             Core::Call { procedure, arguments } => self.call(emitter, id, *procedure, arguments, context),
+        }
+    }
+
+    /// Marks in a counted unit that an expression is evaluated here. A sequence has no code of its
+    /// own, and often the place of a procedure.
+    pub(super) fn mark(&self, emitter: &mut Emitter, id: CoreId) {
+        if self.unit.is_counted && !matches!(self.node(id), Core::Sequence(_)) {
+            emitter.mark(Mark::Expression, self.place(id));
+        }
+    }
+
+    /// Marks in a counted unit that a clause of a procedure with several begins here.
+    fn mark_clause(&self, emitter: &mut Emitter, span: Span) {
+        if self.unit.is_counted {
+            let integrated = None;
+            emitter.mark(Mark::Expression, Origin { span, integrated });
         }
     }
 
@@ -217,6 +239,7 @@ impl Compiler<'_> {
         if let Core::Local(variable) = self.node(id)
             && let Some(register) = self.plain_register(emitter, *variable)
         {
+            self.mark(emitter, id);
             return Ok(register);
         }
         let target = emitter.next();
@@ -287,6 +310,7 @@ impl Compiler<'_> {
         let unit = self.unit;
         let is_constant = !unit.is_interactive && !unit.globals[global as usize].is_assigned;
         let source = if let (Core::Lambda(clauses), true) = (&unit.nodes[value.0 as usize], is_constant) {
+            self.mark(emitter, value);
             let target = emitter.take()?;
             self.closure(emitter, value, clauses, Some(OwnName::Global(global)), target)?;
             target
@@ -422,6 +446,7 @@ impl Compiler<'_> {
             });
             if clauses.len() > 1 {
                 emitter.jump_clause(Opcode::ArityClause, has_rest.into(), required, next);
+                self.mark_clause(emitter, lambda.span);
             }
             if has_rest {
                 emitter.abc(Opcode::ArityRest, required, 0, 0);

@@ -239,10 +239,17 @@ impl Compiler<'_> {
         self.effectful(emitter, context, |compiler, emitter, target| {
             let (left, right) = operands;
             match (opcode, compiler.small(left), compiler.small(right)) {
-                (Opcode::Add, _, Some(small)) => compiler.add_small(emitter, left, (small, 0), target, place),
-                (Opcode::Add, Some(small), None) => compiler.add_small(emitter, right, (small, 1), target, place),
+                (Opcode::Add, _, Some(small)) => {
+                    compiler.mark(emitter, right);
+                    compiler.add_small(emitter, left, (small, 0), target, place)
+                }
+                (Opcode::Add, Some(small), None) => {
+                    compiler.mark(emitter, left);
+                    compiler.add_small(emitter, right, (small, 1), target, place)
+                }
                 // Subtracting 0 keeps −0.0, adding 0 does not.
                 (Opcode::Subtract, _, Some(small)) if small != i16::MIN && small != 0 => {
+                    compiler.mark(emitter, right);
                     compiler.add_small(emitter, left, (-small, 2), target, place)
                 }
                 _ => {

@@ -11,6 +11,7 @@ use crate::datum::{Name, Node};
 use crate::heap::Kind;
 use crate::instruction::Opcode;
 use crate::number::Number;
+use crate::unit::Mark;
 use crate::value::Value;
 
 use super::emitter::{Emitter, Label};
@@ -158,9 +159,12 @@ impl Compiler<'_> {
 
     /// Generates the truth value of a tested call for `context`.
     pub(super) fn truth(&mut self, emitter: &mut Emitter, id: CoreId, context: Context) -> Result<(), CompileError> {
-        self.true_or(emitter, id, context, |compiler, emitter| {
+        let around = self.valued.replace(id);
+        let done = self.true_or(emitter, id, context, |compiler, emitter| {
             compiler.boolean(emitter, Value::FALSE, context)
-        })
+        });
+        self.valued = around;
+        done
     }
 
     /// Generates `(or first second)` whose first part is a boolean: tests it and never needs its
@@ -219,6 +223,7 @@ impl Compiler<'_> {
 
     fn test_here(&mut self, emitter: &mut Emitter, id: CoreId, target: Label, sense: bool) -> Result<(), CompileError> {
         let unit = self.unit;
+        self.mark(emitter, id);
         match &unit.nodes[id.0 as usize] {
             Core::Constant(datum) => {
                 let truth = !matches!(datum.nodes[datum.root.0 as usize], Node::Boolean(false));
@@ -274,6 +279,7 @@ impl Compiler<'_> {
     ) -> Result<(), CompileError> {
         let mark = emitter.next();
         let source = self.operand(emitter, id)?;
+        self.decide(emitter, id);
         emitter.jump(
             if sense { Opcode::JumpIfTrue } else { Opcode::JumpIfFalse },
             source,
@@ -281,6 +287,27 @@ impl Compiler<'_> {
         );
         emitter.release_to(mark);
         Ok(())
+    }
+
+    /// Gives the comparison that follows its place, and marks it as [`decide`](Self::decide) does.
+    fn compared(&self, emitter: &mut Emitter, id: CoreId) {
+        self.decide(emitter, id);
+        emitter.at(self.place(id));
+    }
+
+    /// Marks in a counted unit that the jump that follows is the condition at the expression,
+    /// unless it only makes the value of a predicate's call.
+    fn decide(&self, emitter: &mut Emitter, id: CoreId) {
+        if !self.unit.is_counted || self.valued == Some(id) {
+            return;
+        }
+        let mut deciding = id;
+        if let Core::Local(variable) = self.node(id)
+            && let Some(first) = self.firsts.get(variable)
+        {
+            deciding = *first;
+        }
+        emitter.mark(Mark::Condition, self.place(deciding));
     }
 
     fn test_conditional(
@@ -293,7 +320,7 @@ impl Compiler<'_> {
         let (test, consequent, alternative) = parts;
         let otherwise = emitter.new_label();
         let done = emitter.new_label();
-        if self.is_false(alternative) {
+        if self.is_false(alternative) && !self.unit.is_counted {
             // (and test consequent)
             self.test(emitter, test, if sense { done } else { target }, false)?;
             self.test(emitter, consequent, target, sense)?;
@@ -381,6 +408,7 @@ impl Compiler<'_> {
         let Core::Primitive(name) = &unit.nodes[procedure.0 as usize] else {
             unreachable!("only calls of primitives are call tests")
         };
+        self.mark(emitter, *procedure);
         let mark = emitter.next();
         match (&*name.0, arguments.as_slice()) {
             (name, [argument]) => self.unary_test(emitter, Call { id, name }, *argument, target, sense)?,
@@ -394,7 +422,7 @@ impl Compiler<'_> {
                 };
                 let left = self.operand(emitter, *left)?;
                 let right = self.operand(emitter, *right)?;
-                emitter.at(self.place(id));
+                self.compared(emitter, id);
                 emitter.compare_jump(choose(jumps, sense), (left, right), AS_WRITTEN, target);
             }
             (name, [left, right]) if CHARACTERS.iter().any(|(entry, ..)| *entry == name) => {
@@ -409,7 +437,7 @@ impl Compiler<'_> {
                 } else {
                     ((left, right), AS_WRITTEN)
                 };
-                emitter.at(self.place(id));
+                self.compared(emitter, id);
                 emitter.compare_jump(choose(jumps, sense), operands, spelling, target);
             }
             (name, arguments) => {
@@ -434,21 +462,27 @@ impl Compiler<'_> {
     ) -> Result<(), CompileError> {
         let Call { id, name } = call;
         if name == "not" {
+            if self.valued == Some(id) {
+                self.valued = Some(argument);
+            }
             return self.test(emitter, argument, target, !sense);
         }
         let source = self.operand(emitter, argument)?;
         if let Some((_, kind)) = KINDS.iter().find(|(entry, _)| *entry == name) {
             let jumps = (Opcode::JumpIfKind, Opcode::JumpUnlessKind);
+            self.decide(emitter, id);
             emitter.jump_clause(choose(jumps, sense).0, kind.code(), source, target);
         } else if let Some((_, jumps)) = UNARY.iter().find(|(entry, _)| *entry == name) {
+            self.decide(emitter, id);
             emitter.jump(choose(*jumps, sense).0, source, target);
         } else if name == "eof-object?" {
             let end = emitter.take()?;
             emit_immediate(emitter, Value::EOF, end);
             let jumps = (Opcode::JumpIfEq, Opcode::JumpUnlessEq);
+            self.decide(emitter, id);
             emitter.compare_jump(choose(jumps, sense), (source, end), AS_WRITTEN, target);
         } else {
-            emitter.at(self.place(id));
+            self.compared(emitter, id);
             emitter.compare_jump(choose(EQUAL_SMALL, sense), (source, 0), AS_ZERO, target);
         }
         Ok(())
@@ -467,7 +501,8 @@ impl Compiler<'_> {
         match (self.small(left), self.small(right)) {
             (_, Some(small)) => {
                 let left = self.operand(emitter, left)?;
-                emitter.at(self.place(id));
+                self.mark(emitter, right);
+                self.compared(emitter, id);
                 emitter.compare_jump(
                     choose(comparison.small_right, sense),
                     (left, small as u16),
@@ -476,8 +511,9 @@ impl Compiler<'_> {
                 );
             }
             (Some(small), None) => {
+                self.mark(emitter, left);
                 let right = self.operand(emitter, right)?;
-                emitter.at(self.place(id));
+                self.compared(emitter, id);
                 emitter.compare_jump(
                     choose(comparison.small_left, sense),
                     (right, small as u16),
@@ -493,7 +529,7 @@ impl Compiler<'_> {
                 } else {
                     ((left, right), AS_WRITTEN)
                 };
-                emitter.at(self.place(id));
+                self.compared(emitter, id);
                 emitter.compare_jump(choose(comparison.registers, sense), operands, spelling, target);
             }
         }

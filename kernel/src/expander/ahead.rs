@@ -418,6 +418,7 @@ fn ahead_unit(compiled: CompiledUnit) -> Unit {
         globals: globals.collect(),
         body: CoreId(0),
         is_interactive: false,
+        is_counted: false,
         compiled: Some(Arc::new(compiled)),
     }
 }

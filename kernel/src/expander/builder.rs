@@ -29,6 +29,18 @@ impl Builder {
         CoreId(index(self.nodes.len() - 1))
     }
 
+    /// Gives a node that only binds or chooses, and so never fails, the source of the form around
+    /// it.
+    pub(super) fn widen(&mut self, id: CoreId, span: Span) {
+        let node = id.0 as usize;
+        if matches!(
+            self.nodes[node],
+            Core::If { .. } | Core::Let { .. } | Core::Letrec { .. }
+        ) {
+            self.spans[node] = span;
+        }
+    }
+
     /// Returns the number of nodes.
     pub(super) fn length(&self) -> u32 {
         index(self.nodes.len())
@@ -102,6 +114,7 @@ impl Builder {
             globals,
             body,
             is_interactive,
+            is_counted: false,
             compiled: None,
         }
     }

@@ -6,6 +6,7 @@
 //! It does not choose which nodes to make.
 //! Read next: `builder.rs`.
 
+use super::Expander;
 use super::unit::UnitExpander;
 use crate::core::{Core, CoreId, GlobalId, Lambda, LambdaId, VariableId};
 use crate::datum::{Datum, Name, Node};
@@ -14,11 +15,26 @@ use crate::syntax::binding::Binding;
 use crate::syntax::scope::Scope;
 use crate::syntax::{Identifier, Syntax};
 
+impl Expander {
+    /// Makes units whose executed lines can be counted from here on.
+    pub fn begin_counted(&mut self) {
+        self.is_counted = true;
+    }
+}
+
 impl UnitExpander<'_> {
     /// Adds a node with the source of `place`.
     pub(crate) fn node(&mut self, core: Core, place: Syntax) -> CoreId {
         let span = self.session.syntax.span(place);
         self.builder.node(core, span)
+    }
+
+    /// Lets what a form such as `cond` has become begin on the form's own line, in counted units.
+    pub(super) fn widened(&mut self, node: CoreId, form: Syntax) -> CoreId {
+        if self.session.is_counted {
+            self.builder.widen(node, self.session.syntax.span(form));
+        }
+        node
     }
 
     /// Returns a node of the unit.

@@ -14,7 +14,7 @@ use super::body::Context;
 use super::builder::Builder;
 use super::demand::Waiting;
 use super::{Expander, Expansion, LIMIT_EXPANSION_NODES, LIMIT_NESTING, Libraries, Module, Transformer};
-use crate::core::{Core, CoreId, GlobalId};
+use crate::core::{Core, CoreId, GlobalId, Unit};
 use crate::datum::Name;
 use crate::diagnostic::{Diagnostic, DiagnosticKind, FormError, similar_names};
 use crate::form::{FORMS, Row};
@@ -182,14 +182,15 @@ impl<'a> UnitExpander<'a> {
         self.warnings.append(&mut self.unbound);
         // Later code for transformers may assign any definition for them.
         let is_interactive = self.module.is_interactive || self.module.proper_name.is_some();
-        let units = self
-            .body
-            .take()
-            .map(|body| Arc::new(self.builder.finish(self.module.name.clone(), body, is_interactive)));
+        let name = self.module.name.clone();
+        let unit = self.body.take().map(|body| Unit {
+            is_counted: self.session.is_counted,
+            ..self.builder.finish(name, body, is_interactive)
+        });
         (
             self.module,
             Ok(Expansion {
-                units: units.into_iter().collect(),
+                units: unit.into_iter().map(Arc::new).collect(),
                 warnings: self.warnings,
             }),
         )
@@ -199,6 +200,7 @@ impl<'a> UnitExpander<'a> {
     /// value.
     pub(crate) fn expression(&mut self, syntax: Syntax) -> CoreId {
         let expanded = self.nested(syntax, |unit| unit.dispatch(syntax));
+        let expanded = expanded.map(|node| self.widened(node, syntax));
         expanded.unwrap_or_else(|failure| {
             self.report(failure);
             self.node(Core::Unspecified, syntax)

@@ -8,9 +8,10 @@
 
 use duet_kernel::heap::Limits;
 use duet_kernel::machine::{Instance, Machine, NativeMode, Outcome};
+use duet_kernel::unit::CompiledUnit;
 use duet_kernel::value::Value;
 
-use crate::common::process::{code_of, compiled};
+use crate::common::process::{code_of, compiled, counted};
 
 /// Returns the fuel that a program takes, and its value.
 fn run(text: &str, native: NativeMode, slice: i64) -> (i64, Value) {
@@ -22,8 +23,12 @@ fn run(text: &str, native: NativeMode, slice: i64) -> (i64, Value) {
 
 /// Returns the fuel that a program takes, and how it ends.
 fn end(text: &str, native: NativeMode, slice: i64) -> (i64, Outcome) {
-    let program = compiled("program", text);
-    let code = code_of(&[&program]);
+    end_of(&compiled("program", text), native, slice)
+}
+
+/// Returns the fuel that a compiled program takes, and how it ends.
+fn end_of(program: &CompiledUnit, native: NativeMode, slice: i64) -> (i64, Outcome) {
+    let code = code_of(&[program]);
     let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 1 << 30 }));
     machine.set_native(native);
     let procedure = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
@@ -295,6 +300,46 @@ fn an_integrated_call_takes_the_fuel_of_a_call() {
                 let (seen, expected) = (run(text, native, slice).0, run(&hindered, native, slice).0);
                 assert_eq!(seen, expected, "{text} {native:?} {slice}");
             }
+        }
+    }
+}
+
+/// Programs with conditions, loops and calls of every sort, and some that fail.
+const COUNTED: &[&str] = &[
+    "(define (f x) (if (null? x) 1 (if (pair? x) (f (cdr x)) 2))) (+ (f '(1 2 3)) (f 'a))",
+    "(define (f a b) (cond ((and a (not b)) 1) ((or (eq? a b) (eqv? b 2)) 2) (else 3)))
+     (+ (f 1 #f) (f 2 2) (f 3 4) (f #f 5))",
+    "(define (f x) (or (vector? x) (string? x) (symbol? x) (char? x))) (if (f \"a\") (if (f 1) 1 2) 3)",
+    "(define (f x) (let ((y (or x 4))) (if (if x (< x 3) (= y 4)) (- y 1) (- 1 y)))) (+ (f 1) (f 5) (f #f))",
+    "(define (f n) (let loop ((i 0) (s 0)) (if (<= i n) (loop (+ i 1) (+ s i)) s))) (f 100)",
+    "(define (f n)
+       (letrec ((even (lambda (n) (if (= n 0) #t (odd (- n 1)))))
+                (odd (lambda (n) (if (= n 0) #f (even (- n 1))))))
+         (if (even n) 1 2)))
+     (+ (f 10) (f 11))",
+    "(define f (case-lambda ((a) a) ((a b) (+ a b)) ((a . rest) (length rest)))) (+ (f 1) (f 1 2) (f 1 2 3 4))",
+    "(define (f x) (set! x (+ x 1)) (if (char<? #\\a #\\b) (begin x (list x) x) 0)) (f 1)",
+    "(define (f x . rest) (if (eof-object? x) 1 (length (list x rest)))) (f 1 2 3)",
+    "(define (small? x) (< x 3)) (define (go i) (if (small? i) i (go (- i 1)))) (go 50)",
+    "(define (f x) (* 2 (car x))) (f 1)",
+    "(define (f x) (if (< x 'a) 1 2)) (f 1)",
+];
+
+#[test]
+fn code_whose_lines_are_counted_does_the_same_for_the_same_fuel() {
+    let texts = OPTIMISED.iter().map(|(text, _)| text).chain(COUNTED);
+    for text in texts {
+        let (plain, marked) = (compiled("program", text), counted("program", text));
+        assert!(marked.instructions.len() > plain.instructions.len(), "{text}");
+        for slice in [i64::MAX, 1, 3] {
+            let (used, outcome) = end_of(&plain, NativeMode::Never, slice);
+            let (expected, outcome) = (used, std::mem::discriminant(&outcome));
+            let (used, seen) = end_of(&marked, NativeMode::Never, slice);
+            assert_eq!(
+                (used, std::mem::discriminant(&seen)),
+                (expected, outcome),
+                "{text} {slice}"
+            );
         }
     }
 }

@@ -91,6 +91,7 @@ impl SchemePrograms {
             arguments: record.arguments,
             default_imports,
             evaluable: Vec::new(),
+            is_counted: false,
         };
         let mut matching = Matching::new(Pinned(sources), ahead);
         let (mut programs, _) = SchemePrograms::expand(&source, &mut matching).map_err(|(error, _)| error)?;

@@ -1,7 +1,8 @@
 //! Which lines of a program's texts were executed, and which ways its conditions went.
 //!
-//! A line is as often executed as the rarest procedure with a call or primitive on it. Copies that
-//! the compiler makes of a procedure count for the place where it is written.
+//! A line counts if an expression begins on it, and is as often executed as the rarest procedure
+//! with one there. The texts must be compiled with [`Source::is_counted`](super::Source), which marks
+//! each expression.
 //! INVARIANT: only texts of files are counted, and each of their lines once.
 //! It does not run anything; `kernel/src/machine/counting.rs` counts. Read next: `programs.rs`.
 
@@ -19,7 +20,7 @@ use super::programs::SchemePrograms;
 pub struct TextCounts {
     /// How often each line with code was executed, by its number from 1.
     pub lines: BTreeMap<usize, u32>,
-    /// The conditions, by line and place, with how often they went each way.
+    /// The conditions, by line and place, with how often they were true and how often false.
     pub branches: BTreeMap<BranchPlace, [u32; 2]>,
 }
 
@@ -85,23 +86,20 @@ fn key(span: Span) -> Key {
 impl Places {
     fn of(code: &CodeSpace, counts: &Counts) -> Self {
         let mut places = Self::default();
-        for (position, span) in code.spans() {
-            let is_copy = code.integrated_at(position).next().is_some();
+        for (position, span) in code.expressions() {
             let block = code.block_number_at(position).unwrap_or_default();
             let found = places.executed.entry(key(span)).or_insert(Executed {
                 block,
                 is_shared: false,
                 count: 0,
             });
-            if !is_copy {
-                found.is_shared |= found.block != block;
-                found.block = block;
-            }
+            found.is_shared |= found.block != block;
+            found.block = block;
             found.count = found.count.max(counts.executed(position));
         }
         let mut last = None;
-        for position in code.conditional_jumps() {
-            let Some(span) = code.span_near(position) else { continue };
+        for (position, jumps_if) in code.conditional_jumps() {
+            let Some(span) = code.span_at(position) else { continue };
             let block = code.block_number_at(position);
             let number = match last {
                 Some((at, before, number)) if (at, before) == (block, span) => number + 1,
@@ -109,9 +107,14 @@ impl Places {
             };
             last = Some((block, span, number));
             let jumped = counts.jumped(position);
+            let stayed = counts.executed(position) - jumped;
             let ways = places.branches.entry((key(span), number)).or_default();
-            ways[0] = ways[0].saturating_add(jumped);
-            ways[1] = ways[1].saturating_add(counts.executed(position) - jumped);
+            for (way, count) in ways
+                .iter_mut()
+                .zip(if jumps_if { [jumped, stayed] } else { [stayed, jumped] })
+            {
+                *way = way.saturating_add(count);
+            }
         }
         places
     }

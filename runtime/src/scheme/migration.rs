@@ -327,6 +327,7 @@ fn retired(procedure: &str) -> Unit {
         }],
         body: CoreId(0),
         is_interactive: false,
+        is_counted: false,
         compiled: None,
     }
 }

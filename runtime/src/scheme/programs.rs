@@ -175,6 +175,9 @@ impl SchemePrograms {
         let host_start = code.primitives().len() - host::procedures().count();
         let mut expander = Expander::new(code.signatures(), source.default_imports.clone())
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
+        if source.is_counted {
+            expander.begin_counted();
+        }
         let expansion = match expander.expand_program(source.name, source.text, libraries) {
             Ok(expansion) => expansion,
             Err(errors) => return Err((ProgramError::Expand(errors), expander)),

@@ -39,6 +39,8 @@ pub struct Source<'a> {
     pub default_imports: Vec<LibraryName>,
     /// Further libraries that texts may import later, if the program evaluates any.
     pub evaluable: Vec<LibraryName>,
+    /// Whether executed lines are to be counted.
+    pub is_counted: bool,
 }
 
 /// A compiled program, as a run's first record describes it.

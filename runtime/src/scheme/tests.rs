@@ -49,6 +49,7 @@ pub(crate) fn world_within(
         arguments: Vec::new(),
         default_imports: vec![kernel],
         evaluable: Vec::new(),
+        is_counted: false,
     };
     let compiled = SchemePrograms::compile(&source, &mut NoLibraries);
     let (_, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{text}: {error:?}"));

@@ -133,6 +133,9 @@ impl SchemePrograms {
         let default_imports = record.default_imports.into_iter().map(library).collect();
         let mut expander = Expander::new(self.code.signatures(), default_imports)
             .with_transformers(Box::new(TransformerMachine::new(&host::primitives())));
+        if self.machine.counts().is_some() {
+            expander.begin_counted();
+        }
         let known = self.present.expander.sources().len();
         expander.set_sources(self.present.expander.sources().to_vec());
         let ahead = self.find_ahead;

@@ -112,6 +112,7 @@ pub fn record() -> Recording {
         arguments: Vec::new(),
         default_imports: defaults.to_vec(),
         evaluable: Vec::new(),
+        is_counted: false,
     };
     let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
     let compiled = SchemePrograms::compile(&source, &mut libraries);

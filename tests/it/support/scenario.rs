@@ -96,6 +96,7 @@ impl Scenario {
             text,
             default_imports,
             evaluable,
+            is_counted: false,
             arguments: Default::default(),
         };
         let compiled = SchemePrograms::compile(&source, &mut resolver);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::compile;
+use duet_kernel::expander::Expander;
 use duet_kernel::heap::{Limits, Register};
 use duet_kernel::image::{ChunkName, restore_instance, snapshot};
 use duet_kernel::machine::Instance;
@@ -19,7 +20,18 @@ pub(crate) fn compiled(name: &str, text: &str) -> CompiledUnit {
 
 /// The same with the primitives of a code space.
 pub(crate) fn compiled_for(code: &CodeSpace, name: &str, text: &str) -> CompiledUnit {
-    let mut expander = expander(code);
+    compiled_by(expander(code), code, name, text)
+}
+
+/// Compiles a program whose executed lines can be counted.
+pub(crate) fn counted(name: &str, text: &str) -> CompiledUnit {
+    let code = CodeSpace::new(&[]);
+    let mut expander = expander(&code);
+    expander.begin_counted();
+    compiled_by(expander, &code, name, text)
+}
+
+fn compiled_by(mut expander: Expander, code: &CodeSpace, name: &str, text: &str) -> CompiledUnit {
     let expansion = expander.expand_program(name, text, &mut NoLibraries);
     let units = expansion.unwrap_or_else(|errors| panic!("{text}: {errors:?}")).units;
     assert_eq!(units.len(), 1, "one program is one unit");

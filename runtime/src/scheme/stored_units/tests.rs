@@ -71,6 +71,7 @@ fn compiled(text: &str, said: &'static str) -> (SchemePrograms, crate::scheme::P
             .map(|name| LibraryName::parse(&name.into()))
             .to_vec(),
         evaluable: Vec::new(),
+        is_counted: false,
     };
     let compiled = SchemePrograms::compile(&source, &mut Asking(said));
     let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{text}: {error:?}"));
