@@ -106,9 +106,12 @@
       (spawn thunk home)
       (stop-facet! timer))))
 
-;;;> Calls `thunk` in the current facet repeatedly, at this interval in milliseconds. Returns the
-;;;> timer, for `cancel!`. Fails as `after` does.
+;;;> Calls `thunk` in the current facet repeatedly, at this interval in milliseconds, at least 1.
+;;;> Returns the timer, for `cancel!`. Fails as `after` does.
 (define (every milliseconds thunk)
+  (if (eqv? milliseconds 0)
+      (raise (%make-condition 'bad-descriptor "every: an interval is at least 1 millisecond"
+               (list milliseconds))))
   (%timer 'every milliseconds thunk
     (lambda (home timer)
       (let again ()

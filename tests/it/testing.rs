@@ -501,3 +501,17 @@ fn an_interruption_ends_the_watch_with_the_code_of_the_tests() {
     running.signal("-INT");
     assert_eq!(running.end().0, Some(0));
 }
+
+#[test]
+fn an_interval_of_no_time_is_refused_in_a_test_and_outside() {
+    let told = "every: an interval is at least 1 millisecond";
+    let every = "(guard (e (#t (condition-message e))) (every 0 (lambda () #t)))";
+    let imports = "(import (scheme base) (scheme write) (duet base) (duet dataspace)";
+    let test = format!("{imports} (srfi 64))\n(test-begin \"t\")\n(test-equal \"{told}\" {every})\n(test-end)\n");
+    let program = format!("{imports})\n(display {every})\n");
+    let desk = Desk::new(&[("e-test.scm", &test), ("e.scm", &program)]);
+    let outside = desk.duet("run e.scm");
+    assert_eq!((outside.code, outside.output.as_str()), (0, told), "{outside:?}");
+    let inside = desk.duet("test e-test.scm");
+    assert_eq!(inside.code, 0, "{inside:?}");
+}
