@@ -20,8 +20,8 @@ use crate::testing::watch::Watch;
 use crate::testing::{FileResult, Testing};
 use crate::verb::form::as_json;
 use crate::watch::{WatchCommand, Watcher};
-use crate::world_options::ReachArguments;
 use crate::world_options::known::KnownNames;
+use crate::world_options::{ReachArguments, WorldOptions};
 
 /// The time between two looks at the files.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -126,7 +126,9 @@ fn test(
     watch: Option<&mut Watch>,
     terminal: &mut Terminal,
 ) -> Result<ExitCode, CommandError> {
-    warn_of_names(arguments, files, terminal)?;
+    let options = arguments.reach.read()?;
+    require_live(arguments, &options, files)?;
+    warn_of_doubles(&options, files, terminal);
     let testing = Testing {
         time_limit: arguments.timeout,
         memory_limit: arguments.memory_limit,
@@ -136,7 +138,7 @@ fn test(
         live: arguments.live.clone(),
         is_real_time: arguments.real_time,
         is_counted: arguments.coverage || arguments.lcov.is_some(),
-        options: arguments.reach.read()?,
+        options,
     };
     let mut telling = Telling {
         arguments,
@@ -151,27 +153,42 @@ fn test(
     telling.end(terminal)
 }
 
-/// Warns of names in the options that are those of no tool where the first file works; a test of
-/// another folder may have other servers.
-fn warn_of_names(arguments: &Arguments, files: &[PathBuf], terminal: &mut Terminal) -> Result<(), CommandError> {
-    let options = arguments.reach.read()?;
-    let is_any = !arguments.live.is_empty() || options.double.is_some();
-    let folder = files.first().and_then(|file| file.parent()).filter(|_| is_any);
-    let Some(folder) = folder.map(|folder| Path::new(".").join(folder)) else {
+/// Refuses names after `--live` that are those of no tool in any folder that has a test.
+fn require_live(arguments: &Arguments, options: &WorldOptions, files: &[PathBuf]) -> Result<(), CommandError> {
+    if arguments.live.is_empty() {
         return Ok(());
-    };
+    }
+    let folders: BTreeSet<PathBuf> = files.iter().map(|file| folder_of(file)).collect();
+    let known = folders
+        .iter()
+        .map(|folder| KnownNames::without_doubles(options, folder));
     // Other faults of the options fail each file.
-    let Ok(known) = KnownNames::without_doubles(&options, &folder) else {
+    let Ok(known) = known.collect::<Result<Vec<_>, _>>() else {
         return Ok(());
     };
-    let live = arguments.live.iter().filter(|name| !known.has_tool(name));
-    for name in live {
-        terminal.message(format!("warning: `--live {name}`: {}", known.told(name)));
+    let is_unknown = |name: &&String| !known.iter().any(|known| known.has_tool(name));
+    match (arguments.live.iter().find(is_unknown), known.first()) {
+        (Some(name), Some(known)) => Err(known.no_tool("--live", name)),
+        _ => Ok(()),
     }
-    for problem in options.double.iter().flat_map(|script| script.misspelt(&known)) {
-        terminal.message(format!("warning: {problem}"));
+}
+
+/// Warns of doubles of what is no tool where the first file works; a test of another folder may
+/// have other servers.
+fn warn_of_doubles(options: &WorldOptions, files: &[PathBuf], terminal: &mut Terminal) {
+    let (Some(script), Some(file)) = (&options.double, files.first()) else {
+        return;
+    };
+    if let Ok(known) = KnownNames::without_doubles(options, &folder_of(file)) {
+        for problem in script.misspelt(&known) {
+            terminal.message(format!("warning: {problem}"));
+        }
     }
-    Ok(())
+}
+
+/// The folder that a test works in.
+fn folder_of(file: &Path) -> PathBuf {
+    Path::new(".").join(file.parent().unwrap_or(Path::new("")))
 }
 
 /// Tests files, and again whenever a file that they read was saved, until the person ends it.

@@ -69,6 +69,15 @@ impl KnownNames {
         nearest(prefix, families).map(|family| format!("{family}/*"))
     }
 
+    /// The error that a name after an option is that of no tool, with those that there are.
+    pub(crate) fn no_tool(&self, option: &str, name: &str) -> CommandError {
+        let error = CommandError::usage(format!("`{option} {name}`: no tool is called `{name}`"));
+        match nearest(name, self.tools.iter().map(String::as_str)) {
+            Some(near) => error.advise(format!("did you mean `{near}`?")),
+            None => error.advise(format!("the tools are {}", self.tools.join(", "))),
+        }
+    }
+
     /// Says that a name is none, and which the person may have meant.
     pub(crate) fn told(&self, name: &str) -> String {
         let meant = self.nearest(name).map(|near| format!("; did you mean `{near}`?"));

@@ -63,9 +63,23 @@ fn a_double_of_no_tool_is_named_with_the_nearest_one() {
             "others may stand in for it: {said:?}"
         );
     }
-    let live = desk.duet("test p-test.scm --live process/rnu --live http/*");
-    for (name, meant) in [("process/rnu", "; did you mean `process/run`?"), ("http/*", "\n")] {
-        let told = format!("warning: `--live {name}`: no tool is called `{name}`{meant}");
-        assert!(live.errors.contains(&told), "{live:?}");
+}
+
+#[test]
+fn a_live_tool_that_there_is_not_is_refused() {
+    let text = "(import (scheme base) (srfi 64)) (test-begin \"t\") (test-equal 1 1) (test-end)";
+    let desk = Desk::new(&[("p-test.scm", text), ("other/q-test.scm", text)]);
+    for (name, meant) in [
+        ("process/rnu", "did you mean `process/run`?"),
+        ("http/*", "the tools are "),
+        ("NOSUCH", "the tools are "),
+    ] {
+        let said = desk.duet(&format!("test p-test.scm other --live {name}"));
+        assert_eq!(said.code, 2, "{said:?}");
+        let told = format!("`--live {name}`: no tool is called `{name}`");
+        assert!(said.errors.contains(&told), "{said:?}");
+        assert!(said.errors.contains(meant), "{said:?}");
+        assert_eq!(said.output, "", "no test begins");
     }
+    assert_eq!(desk.duet("test p-test.scm other --live http/get").code, 0);
 }
