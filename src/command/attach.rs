@@ -1,9 +1,11 @@
 //! `duet attach`: shows what a run prints while another process executes it, and answers for the
 //! person.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use duet_drivers::ask::Question;
 use duet_journal::{Record, Sequence, Store};
@@ -11,24 +13,29 @@ use duet_runtime::action::Action;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
 
-use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::following::Following;
 use crate::journal::{Journal, Place};
+use crate::mail::{Delivery, MailArguments, Recipient};
 use crate::owned_run::serve::OwnerRequest;
 use crate::owned_run::{compiled, is_approval};
 use crate::saying::{Way, say};
 use crate::standing::{Rest, RunStatus, Standings, deadline, until};
 use crate::terminal::Terminal;
 use crate::turn;
+use crate::work::member::Member;
+
+/// The time between two looks at a run that rests.
+const INTERVAL: Duration = Duration::from_millis(200);
 
 /// Shows what a run prints while another process executes it.
 ///
-/// It begins with what the run has printed until now, and ends with that process; Ctrl-C ends only
-/// the look at it. It shows the open questions, each with its number, its choices and the end of
-/// its time, and those that come. Each line that is typed answers the oldest one; a line that
-/// begins with the number of a question answers that, and only so something is approved. The exit
-/// code is that of the run, or 4 if it waits for a person.
+/// It begins with what the run has printed until now. It ends with the process that executes the
+/// run; but while a worker takes the run, it says how long the run sleeps or what it waits for,
+/// stays, and ends with the run. Ctrl-C ends only the look at it. It shows the open questions, each
+/// with its number, its choices and the end of its time, and those that come. Each line that is
+/// typed answers the oldest one; a line that begins with the number of a question answers that, and
+/// only so something is approved. The exit code is that of the run, or 4 if it waits for a person.
 ///
 ///   duet run --detach review.scm
 ///   duet attach review
@@ -55,7 +62,23 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let typed = typed_lines();
     let mut guest = Guest::of(&store, journal, &place);
-    while let Some(records) = following.next(&store)? {
+    let mut pause = None;
+    loop {
+        let records = match following.next(&store)? {
+            Some(records) => {
+                pause = None;
+                records
+            }
+            None => {
+                let known = pause.take().map_or_else(|| Pause::of(&store, journal, &place), Ok)?;
+                if !known.is_of_worker(&store, &place)? {
+                    return Ok(known.end(&place, terminal));
+                }
+                known.rest(&place, journal.now_ms(), terminal);
+                pause = Some(known);
+                Vec::new()
+            }
+        };
         for record in &records {
             turn::show_printed(record, terminal)?;
             guest.is_behind |= asks(record)?;
@@ -65,44 +88,87 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             guest.show_questions(terminal)?;
         }
         for line in typed.try_iter() {
-            let (named, text) = answered(&guest.open()?, line);
-            let owner_request = OwnerRequest::Answer {
-                named,
-                text,
-                fails: None,
-            };
-            match doors::hand_over(&store, journal, &place, &owner_request.encode()) {
-                Ok(_) => {}
-                Err(refused) => terminal.message(refused.first_line()),
+            if let Err(refused) = guest.answer(line) {
+                terminal.message(refused.first_line());
             }
         }
     }
-    let Some(head) = store.head(&place.run, &place.branch)? else {
-        return Ok(ExitCode::OK);
-    };
-    let mut standings = Standings::of(journal);
-    let (standing, _) = standings.standing(&store, &place.run, &head)?;
-    let RunStatus::Resting(rest) = standing else {
-        return Ok(ExitCode::OK);
-    };
-    let stands = format!("no process executes {}: {}", place.name(), rest.shown());
-    terminal.message(match rest {
-        Rest::Asking(_) => say![stands, "; ", Way::at("answer", place.name()).with("TEXT"), " answers"],
-        Rest::Ended(_)
-        | Rest::Waiting
-        | Rest::Listening
-        | Rest::Sleeping
-        | Rest::Queued
-        | Rest::Stuck
-        | Rest::Left
-        | Rest::Broken => stands.into(),
-    });
-    Ok(match rest {
-        Rest::Ended(code) => ExitCode::of_run(code),
-        Rest::Asking(_) | Rest::Waiting | Rest::Listening | Rest::Sleeping | Rest::Queued => ExitCode::WAITING,
-        Rest::Left => ExitCode::INTERRUPTED,
-        Rest::Stuck | Rest::Broken => ExitCode::FAILED,
-    })
+}
+
+/// Why no process executes the run.
+struct Pause {
+    /// How the run stands; `None` if another process has just begun with it.
+    rest: Option<Rest>,
+    /// What it waits for, and until when at most.
+    words: String,
+    until_ms: Option<u64>,
+    is_told: Cell<bool>,
+}
+
+impl Pause {
+    fn of(store: &dyn Store, journal: &Journal, place: &Place) -> Result<Self, CommandError> {
+        let mut standings = Standings::of(journal);
+        let head = store.head(&place.run, &place.branch)?.unwrap_or(place.head.clone());
+        let (found, _) = standings.found(store, &place.run, &head)?;
+        Ok(Self {
+            rest: match found.standing {
+                RunStatus::Resting(rest) => Some(rest),
+                RunStatus::Running(..) => None,
+            },
+            words: found.words,
+            until_ms: found.until_ms,
+            is_told: Cell::new(false),
+        })
+    }
+
+    /// Whether a worker will go on with the run.
+    fn is_of_worker(&self, store: &dyn Store, place: &Place) -> Result<bool, CommandError> {
+        Ok(match self.rest {
+            None => true,
+            Some(Rest::Asking(_) | Rest::Waiting | Rest::Listening | Rest::Sleeping | Rest::Queued) => {
+                Member::takes(store, &place.run)?
+            }
+            Some(Rest::Ended(_) | Rest::Stuck | Rest::Left | Rest::Broken) => false,
+        })
+    }
+
+    /// Says once that the run rests, and waits a little.
+    fn rest(&self, place: &Place, now_ms: u64, terminal: &mut Terminal) {
+        if let (Some(rest), false) = (self.rest, self.is_told.replace(true)) {
+            let words = match self.words.as_str() {
+                "" => String::new(),
+                words => format!(": {}", duet_drivers::text::line(words)),
+            };
+            let until = self.until_ms.map(|at_ms| format!(" {}", until(at_ms, now_ms)));
+            let until = until.unwrap_or_default();
+            terminal.message(format!("{} is {}{words}{until}", place.name(), rest.shown()));
+        }
+        #[expect(clippy::disallowed_methods, reason = "a person looks on; nothing enters a record")]
+        std::thread::sleep(INTERVAL);
+    }
+
+    /// Says how the run stands for good.
+    fn end(self, place: &Place, terminal: &mut Terminal) -> ExitCode {
+        let Some(rest) = self.rest else { return ExitCode::OK };
+        let stands = format!("no process executes {}: {}", place.name(), rest.shown());
+        terminal.message(match rest {
+            Rest::Asking(_) => say![stands, "; ", Way::at("answer", place.name()).with("TEXT"), " answers"],
+            Rest::Ended(_)
+            | Rest::Waiting
+            | Rest::Listening
+            | Rest::Sleeping
+            | Rest::Queued
+            | Rest::Stuck
+            | Rest::Left
+            | Rest::Broken => stands.into(),
+        });
+        match rest {
+            Rest::Ended(code) => ExitCode::of_run(code),
+            Rest::Asking(_) | Rest::Waiting | Rest::Listening | Rest::Sleeping | Rest::Queued => ExitCode::WAITING,
+            Rest::Left => ExitCode::INTERRUPTED,
+            Rest::Stuck | Rest::Broken => ExitCode::FAILED,
+        }
+    }
 }
 
 /// A person who looks on, and the questions that this person has seen.
@@ -158,6 +224,30 @@ impl<'a> Guest<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Hands the answer in a line to whoever executes the run, or will.
+    ///
+    /// # Errors
+    /// If it is refused, or nobody is there for it.
+    fn answer(&self, line: String) -> Result<(), CommandError> {
+        let (named, text) = answered(&self.open()?, line);
+        let owner_request = OwnerRequest::Answer {
+            named,
+            text,
+            fails: None,
+        };
+        let (journal, place) = (self.journal, self.place);
+        let mut store = journal.open_to_write("attach")?;
+        let mut recipient = Recipient {
+            store: &mut *store,
+            journal,
+            place,
+        };
+        match recipient.hand_over(&owner_request, MailArguments::default())? {
+            Delivery::Done(_) | Delivery::Left => Ok(()),
+            Delivery::ToNobody => Err(CommandError::problem(format!("no process executes {}", place.name()))),
+        }
     }
 
     /// The questions that are open at the newest turn that was shown, oldest first: the owner may

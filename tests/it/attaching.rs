@@ -83,3 +83,29 @@ fn a_guest_sees_the_open_questions_and_those_that_come_and_answers_each_by_its_n
     let code = guest.child.wait().expect("it ends").code();
     assert_eq!(code, Some(0));
 }
+
+#[test]
+fn a_guest_stays_while_a_worker_lets_the_run_rest() {
+    let text = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(display \"one\") (newline)
+(sleep 4000)
+(display \"two\") (newline)
+(display (await (user-input :prompt \"Who?\"))) (newline)
+";
+    let desk = Desk::new(&[("p.scm", text)]);
+    assert_eq!(desk.duet("run p.scm --queue").code, 0);
+    let mut worker = desk.spawn("work");
+    while desk.report("runs")[0]["status"] != "sleeping" {}
+    let mut guest = Guest::of(&desk, "attach p");
+    let mut line = String::new();
+    guest.messages.read_line(&mut line).expect("text");
+    assert!(line.starts_with("p is sleeping until 2"), "{line}");
+    let (_, question) = guest.question();
+    assert_eq!(question, "Who?");
+    guest.type_line("Ada");
+    let printed = guest.child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&printed.stdout), "one\ntwo\nAda\n");
+    assert_eq!(printed.status.code(), Some(0));
+    worker.kill().expect("it runs");
+    worker.wait().expect("it ends");
+}
