@@ -19,6 +19,9 @@ pub(crate) enum Speaker {
     Prompt,
 }
 
+/// The verbs whose address comes after the other words.
+const PATTERN_FIRST: [&str; 3] = ["when", "why", "why-not"];
+
 /// A way on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Way {
@@ -79,7 +82,13 @@ impl Way {
                 .map(|place| format!("{place}{}", turn.unwrap_or_default()));
             let words = ["duet", self.verb].into_iter().map(Cow::Borrowed);
             let rest = (!self.rest.is_empty()).then_some(Cow::Borrowed(self.rest.as_str()));
-            let words = words.chain(address.map(Cow::Owned)).chain(rest);
+            let (address, rest) = (address.map(Cow::Owned), rest);
+            let (first, second) = if PATTERN_FIRST.contains(&self.verb) {
+                (rest, address)
+            } else {
+                (address, rest)
+            };
+            let words = words.chain(first).chain(second);
             words.collect::<Vec<_>>().join(" ")
         });
         format!("`{command}`")

@@ -12,6 +12,7 @@ pub(crate) mod agent;
 pub(crate) mod command;
 pub(crate) mod form;
 pub(crate) mod project;
+mod sought;
 pub(crate) mod view;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::form::as_json;
-use super::project::Project;
+use super::project::{Project, ProjectReader};
+use super::sought::Asked;
 use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
@@ -30,16 +31,16 @@ use value::{Valued, Values};
 /// and does not run the program. A pattern is a value in which `_` matches anything; a label alone
 /// finds all its records. The exit code is 1 if there was never such a fact.
 ///
-/// A text that begins with a parenthesis is an expression over the state, in either place. Duet
+/// A text that begins with a parenthesis is an expression over the state. Duet
 /// evaluates it as `duet eval` does at the first turn and at the last, and by bisection finds a
 /// turn in which it changes, with its value before and after; an error counts as a value. If it
 /// changes several times, that turn may be any of them, and if it is the same at both ends, none is
 /// found: `--first` evaluates it at each turn and finds the first change. The exit code is 1 if
-/// there is none.
+/// there is none. The address may also come first, where it cannot be the pattern.
 ///
 ///   duet when '<greeted _>'
 ///   duet when greeted review/what-if --all
-///   duet when review '(length tasks)' --first
+///   duet when '(length tasks)' review --first
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
@@ -129,15 +130,13 @@ pub(crate) struct Changed {
 /// # Errors
 /// If there is no such turn, the pattern is none, or the journal or its index is damaged.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
-    let is_expression = |text: &&str| text.trim_start().starts_with('(');
-    let texts = [Some(request.pattern.as_str()), request.address.as_deref()];
-    if let Some(text) = texts.into_iter().flatten().find(is_expression) {
-        let address = texts.into_iter().flatten().find(|text| !is_expression(text));
-        return expression(project, text, address, request.first);
-    }
-    let query = Query::read(&request.pattern)?;
     let look = project.look()?;
-    let place = look.resolve_turn(request.address.as_deref())?;
+    let asked = Asked::of(&look, &request.pattern, request.address.as_deref());
+    if asked.what.trim_start().starts_with('(') {
+        return expression(&look, asked, request.first);
+    }
+    let query = Query::read(asked.what)?;
+    let place = asked.place(&look, "when")?;
     let sought = if request.all { Sought::All } else { Sought::First };
     let (found, notes) = look.changes(&place, &query, sought)?;
     let mut origins = Origins::of(place.source(look.store));
@@ -154,16 +153,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     }))
 }
 
-fn expression(
-    project: &mut Project,
-    text: &str,
-    address: Option<&str>,
-    is_first: bool,
-) -> Result<Report, CommandError> {
-    let look = project.look()?;
-    let place = look.resolve_turn(address)?;
+fn expression(look: &ProjectReader<'_>, asked: Asked<'_>, is_first: bool) -> Result<Report, CommandError> {
+    let text = asked.what;
+    let place = asked.place(look, "when")?;
     let values = Values {
-        look: &look,
+        look,
         place: &place,
         text,
     };

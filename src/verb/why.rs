@@ -31,6 +31,7 @@ use serde_json::Value;
 
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
+use super::sought::Asked;
 use super::view::{Told, View};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
@@ -65,7 +66,7 @@ use value::Values;
 /// With `--output`, `--call` or `--variable` the pattern is left out. `--output N` means the N-th
 /// line that the program displayed, counted from 1; `--call N` the N-th call of a tool in the turn
 /// at the address; `--variable NAME` a variable of a procedure that waits there or failed there, as
-/// `duet frames` shows them.
+/// `duet frames` shows them. The address may also come first, where it cannot be the pattern.
 ///
 ///   duet why '<report _>'
 ///   duet why greeted review@7
@@ -213,8 +214,9 @@ fn of_fact(look: &ProjectReader<'_>, request: &Request, most: usize) -> Result<R
     let pattern = request.pattern.as_deref();
     let pattern =
         pattern.ok_or_else(|| CommandError::usage("a pattern says which fact is meant, such as `<job _>` or `job`"))?;
-    let query = Query::read(pattern)?;
-    let place = look.resolve_turn(request.address.as_deref())?;
+    let asked = Asked::of(look, pattern, request.address.as_deref());
+    let query = Query::read(asked.what)?;
+    let place = asked.place(look, "why")?;
     let (found, notes) = look.changes(&place, &query, Sought::Last)?;
     let mut report = Report::nothing(place);
     report.notes = notes;

@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 
 use super::form::as_json;
 use super::project::Project;
+use super::sought::Asked;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::owned_run::compiled;
@@ -28,17 +29,18 @@ use search::Search;
 /// are nearly the same, and in which member they differ; where the program's text asserts such a
 /// fact; and what the computations that stand in that procedure wait for. Duet finds the procedure
 /// by the label of the pattern in the text, so an assertion whose label is computed is not found.
+/// The address may also come first, where it cannot be the pattern.
 ///
-///   duet why-not review '<report _>'
-///   duet why-not review@12 '<job 3 _>' --json
+///   duet why-not '<report _>'
+///   duet why-not '<job 3 _>' review@12 --json
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
 pub(crate) struct Request {
-    /// The address of a turn, or of the branch whose newest turn is meant.
-    pub(crate) address: String,
     /// The pattern of the fact that is missing.
     pub(crate) pattern: String,
+    /// The address of a turn, or of the branch whose newest turn is meant.
+    pub(crate) address: Option<String>,
 }
 
 /// The sort of a reason.
@@ -98,9 +100,10 @@ pub(crate) type Form = Report;
 /// # Errors
 /// If there is no such turn, the pattern is none, or the run cannot be restored.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
-    let query = Query::read(&request.pattern)?;
     let look = project.look()?;
-    let place = look.resolve_turn(Some(&request.address))?;
+    let asked = Asked::of(&look, &request.pattern, request.address.as_deref());
+    let query = Query::read(asked.what)?;
+    let place = asked.place(&look, "why-not")?;
     let mut run = compiled::sight(look.store, &place)?;
     let mut search = Search::of(&look, &place, &query);
     search.history()?;
@@ -114,7 +117,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     Ok(Report {
         name: place.name(),
         turn: place.at().number(),
-        pattern: request.pattern.clone(),
+        pattern: asked.what.to_owned(),
         is_there,
         reasons: search.reasons,
     })

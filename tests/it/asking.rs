@@ -118,7 +118,7 @@ fn a_turn_in_which_an_expression_changes_is_found() {
     let said = desk.duet("when p \"(list total)\"");
     // It is the same at both ends, so bisection finds nothing.
     assert_eq!((said.code, said.output.as_str()), (1, ""), "{said:?}");
-    assert!(said.errors.contains("`duet when p '(list total)' --first`"), "{said:?}");
+    assert!(said.errors.contains("`duet when '(list total)' --first p`"), "{said:?}");
     assert!(said.errors.contains(": (0)\n"), "{said:?}");
     for (wrong, why) in [("(lits total)", "lits is not defined"), ("(list total", "never closed")] {
         for first in ["", " --first"] {
