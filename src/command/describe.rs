@@ -3,13 +3,15 @@
 use duet_runtime::model::failure::read_file_line;
 use duet_runtime::scheme::description::{Description, descriptions};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::tools;
 use crate::error::CommandError;
 use crate::exports::home_of;
 use crate::saying::{Way, say};
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
@@ -24,6 +26,28 @@ pub(crate) struct Request {
     /// The name.
     #[arg(allow_hyphen_values = true)]
     pub(crate) name: String,
+}
+
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    /// The name that was asked for.
+    name: String,
+    descriptions: Vec<DescriptionForm>,
+    /// The entry of a tool, if it is the name of one only.
+    tool: Option<String>,
+}
+
+/// A description as JSON.
+#[derive(Serialize, JsonSchema)]
+struct DescriptionForm {
+    /// The defined name; another one if a library exports it under the name that was asked for.
+    name: String,
+    /// Its calls, one per line; the shape of a form; only the name for anything else.
+    call: String,
+    /// The library to import, or the line of a file; null for what the kernel and the runtime have.
+    library: Option<String>,
+    documentation: String,
 }
 
 /// The descriptions of a name.
@@ -64,15 +88,17 @@ pub(crate) fn perform(_: &mut Project, request: &Request) -> Result<Report, Comm
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        let descriptions = self.descriptions.iter().map(|description| {
-            json!({
-                "name": description.name,
-                "call": description.call,
-                "library": description.place.as_ref().map(|place| library(place, &self.name)),
-                "documentation": description.documentation,
-            })
-        });
-        json!({ "name": self.name, "descriptions": descriptions.collect::<Vec<_>>(), "tool": self.tool })
+        let form = |description: &Description| DescriptionForm {
+            name: description.name.clone(),
+            call: description.call.clone(),
+            library: description.place.as_ref().map(|place| library(place, &self.name)),
+            documentation: description.documentation.clone(),
+        };
+        as_json(&Form {
+            name: self.name.clone(),
+            descriptions: self.descriptions.iter().map(form).collect(),
+            tool: self.tool.clone(),
+        })
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

@@ -4,8 +4,9 @@ use duet_journal::Store;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::failure::Failure;
 use duet_runtime::scheme::SchemePrograms;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
@@ -16,6 +17,7 @@ use crate::owned_run::serve::OwnerRequest;
 use crate::owned_run::tell::tell;
 use crate::render::{self, SourceTexts};
 use crate::saying::{Way, say};
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Driven, Told, View};
 use crate::{owned_run, value_text};
@@ -62,6 +64,29 @@ pub(crate) enum Report {
     Failed(Box<Failure>, SourceTexts),
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Form {
+    /// It was evaluated in the run itself.
+    Acted {
+        /// The exit code.
+        exit: u8,
+    },
+    /// It was evaluated at a turn.
+    Shown {
+        /// The address of the turn.
+        address: String,
+        /// What it printed, and its values, as Scheme writes them.
+        shown: String,
+    },
+    /// It failed.
+    Failed {
+        /// The failure, as the journal writes one.
+        failure: String,
+    },
+}
+
 /// The maximum number of turns of an expression.
 const TURNS_MAX: u32 = 10_000;
 
@@ -88,11 +113,16 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        match self {
-            Self::Acted(driven) => driven.json(),
-            Self::Shown { address, shown } => json!({ "address": address, "shown": shown }),
-            Self::Failed(failure, _) => json!({ "failure": value_text::shown(&failure.encode()) }),
-        }
+        as_json(&match self {
+            Self::Acted(driven) => Form::Acted { exit: driven.code.0 },
+            Self::Shown { address, shown } => Form::Shown {
+                address: address.clone(),
+                shown: shown.clone(),
+            },
+            Self::Failed(failure, _) => Form::Failed {
+                failure: value_text::shown(&failure.encode()),
+            },
+        })
     }
 
     pub(crate) fn tell(&self, view: &View) -> Told {

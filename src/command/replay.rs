@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use duet_runtime::model::counted::counted;
 use duet_runtime::record::divergence::Divergence;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::replay::Snapshots;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
@@ -17,6 +18,7 @@ use crate::render;
 use crate::rerun::{self, RerunRequest};
 use crate::terminal::Terminal;
 use crate::value_text::shown;
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 
 pub(crate) use crate::verb::view::Driven as Report;
@@ -101,7 +103,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let run = match source.restore(Some(place.at()), pinned.programs, Snapshots::Ignore) {
         Err(RunError::Divergence(divergence)) => {
             if arguments.json {
-                terminal.json(&as_json(&divergence))?;
+                terminal.json(&as_json(&Form::from(&*divergence)))?;
             }
             terminal.message(render::divergence(&divergence, &pinned.texts, terminal.is_styled));
             return Ok(ExitCode::DIVERGED);
@@ -110,26 +112,70 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     };
     let turns = run.head().map_or(0, |tip| tip.sequence.number());
     if arguments.json {
-        terminal.json(&json!({ "identical": true, "turns": turns }))?;
+        terminal.json(&as_json(&Form::Identical { identical: true, turns }))?;
     } else {
-        let unit = if turns == 1 { "turn" } else { "turns" };
-        terminal.data(format!("identical: {turns} {unit}\n"))?;
+        terminal.data(format!("identical: {}\n", counted(turns, "turn")))?;
     }
     Ok(ExitCode::OK)
 }
 
-fn as_json(divergence: &Divergence) -> Value {
-    json!({
-        "identical": false,
-        "turn": divergence.sequence.number(),
-        "actor": divergence.actor.0,
-        "part": divergence.part,
-        "element": divergence.element,
-        "journal_says": divergence.journal_says.as_ref().map(shown),
-        "program_did": divergence.program_did.as_ref().map(shown),
-        "versions": divergence.versions,
-        "source": divergence.span.as_ref().map(|origin| &origin.source),
-        "start": divergence.span.as_ref().map(|origin| origin.start),
-        "end": divergence.span.as_ref().map(|origin| origin.end),
-    })
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Form {
+    /// Every turn is the same.
+    Identical {
+        /// True.
+        identical: bool,
+        /// The number of turns.
+        turns: u64,
+    },
+    /// A turn differs.
+    Diverged(Box<DivergedForm>),
+    /// What another program asks, with `--with`.
+    #[expect(dead_code, reason = "the rerun prints its report itself; the schema has it too")]
+    Rerun(Box<rerun::Form>),
+}
+
+/// The first difference.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DivergedForm {
+    /// False.
+    identical: bool,
+    turn: u64,
+    /// The number of the actor whose turn it is.
+    actor: u64,
+    /// The part of the record that differs.
+    part: String,
+    /// The element of that part, from 0, if it is one of several.
+    element: Option<usize>,
+    /// What the journal has there, if anything.
+    journal_says: Option<String>,
+    /// What the program did there, if anything.
+    program_did: Option<String>,
+    /// The other versions of this command whose code the run has.
+    versions: Vec<String>,
+    /// The text that the program executed, and its bytes, if they are known.
+    source: Option<String>,
+    start: Option<u64>,
+    end: Option<u64>,
+}
+
+impl From<&Divergence> for Form {
+    fn from(divergence: &Divergence) -> Self {
+        let span = divergence.span.as_ref();
+        Self::Diverged(Box::new(DivergedForm {
+            identical: false,
+            turn: divergence.sequence.number(),
+            actor: divergence.actor.0,
+            part: divergence.part.to_string(),
+            element: divergence.element,
+            journal_says: divergence.journal_says.as_ref().map(shown),
+            program_did: divergence.program_did.as_ref().map(shown),
+            versions: divergence.versions.clone(),
+            source: span.map(|origin| origin.source.clone()),
+            start: span.map(|origin| origin.start),
+            end: span.map(|origin| origin.end),
+        }))
+    }
 }

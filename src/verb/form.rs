@@ -29,7 +29,7 @@ macro_rules! forms {
         $($module:ident $name:literal $handed:ident)*
         @command $($command:ident $command_name:literal)*
         @line $($line:ident $line_name:literal)*
-        @printed $($printed:ident $printed_name:literal)*
+        @printed $($printed_name:literal $printed:ty,)*
     ) => {
         /// The forms of all reports.
         pub(crate) static TABLE: &[Forms] = &[$(Forms {
@@ -46,7 +46,7 @@ macro_rules! forms {
             handed: Some(schema::<crate::$line::form::Form>),
         },)* $(Forms {
             name: $printed_name,
-            printed: schema::<crate::$printed::Form>,
+            printed: schema::<$printed>,
             handed: None,
         },)*];
     };
@@ -73,11 +73,14 @@ forms! {
     @command
     patch "patch"
     restart "restart"
+    eval "eval"
+    describe "describe"
     @line
     testing "test"
     work "work"
     @printed
-    rerun "resume"
+    "resume" crate::rerun::Form,
+    "replay" crate::command::replay::Form,
 }
 
 /// Finds the forms of a verb.

@@ -66,7 +66,7 @@ fn busy() -> Desk {
 }
 
 /// The lines whose output is validated; the first word is the command.
-const LINES: [&str; 27] = [
+const LINES: [&str; 33] = [
     "log p",
     "log p/other",
     "show p@0",
@@ -87,13 +87,19 @@ const LINES: [&str; 27] = [
     "why --output 1 p",
     "why --call 1 p@1",
     "why --variable sum g",
-    "why-not p gone",
+    "why-not gone p",
     "when lost p",
     "when lost p --all",
     "stats p",
     "cost p",
     "branches p",
     "transcript p",
+    "eval p@2 5",
+    "eval p@2 nosuch",
+    "describe car",
+    "describe process/run",
+    "replay p",
+    "replay g --with g.scm",
 ];
 
 #[test]
@@ -173,6 +179,8 @@ fn a_server_hands_over_reports_that_fit_the_schema_of_each_tool() {
         ("why", serde_json::json!({ "pattern": "lost", "address": "p" })),
         ("why-not", serde_json::json!({ "address": "p", "pattern": "<done _>" })),
         ("when", serde_json::json!({ "pattern": "(list 1)", "address": "p" })),
+        ("eval", serde_json::json!({ "address": "p@2", "expression": "5" })),
+        ("describe", serde_json::json!({ "name": "car" })),
         ("runs", serde_json::json!({})),
         (
             "patch",
