@@ -153,7 +153,7 @@ impl Gatekeeper {
         let grant = self.grant(&id).filter(|grant| grant.run == run);
         let revoked = || Refused::new("revoked", "the sturdy reference has been revoked").of(&run);
         let grant = grant.ok_or_else(revoked)?;
-        if grant.until_ms.is_some_and(|until_ms| until_ms <= now_ms()) {
+        if grant.until_ms.is_some_and(|until_ms| until_ms <= self.journal.now_ms()) {
             return Err(Refused::new("expired", "the sturdy reference has expired").of(&run));
         }
         Ok(Granted { reference, id, grant })

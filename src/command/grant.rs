@@ -1,6 +1,5 @@
 //! `duet grant`: makes sturdy references to a run, lists and revokes them.
 
-use duet_journal::owner::now_ms;
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, SourceId};
 use duet_runtime::model::manifest::{Manifest, Right};
@@ -72,8 +71,12 @@ pub(crate) struct Request {
 
 /// A reference that was made, the grants that there are, or the end of one.
 pub(crate) enum Report {
-    Made { id: String, reference: IOValue },
-    Listed(Grants),
+    Made {
+        id: String,
+        reference: IOValue,
+    },
+    /// The grants, and the time by the clock of the journal, in milliseconds since 1970.
+    Listed(Grants, u64),
     Revoked(String),
 }
 
@@ -89,7 +92,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return Ok(Report::Revoked(id.clone()));
     }
     let Some(run) = &request.run else {
-        return Ok(Report::Listed(Grants::read(&journal)));
+        return Ok(Report::Listed(Grants::read(&journal), journal.now_ms()));
     };
     let place = look.resolve(Some(run))?;
     let grant = Grant {
@@ -99,7 +102,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
             place.run.to_string()
         },
         rights: rights(request)?,
-        until_ms: request.until.map(|span_ms| now_ms().saturating_add(span_ms)),
+        until_ms: request.until.map(|span_ms| journal.now_ms().saturating_add(span_ms)),
         may_fork: request.fork,
         approves: request.session.clone().filter(|_| request.approve),
     };
@@ -112,7 +115,7 @@ impl Report {
         match self {
             Self::Made { id, reference } => json!({ "id": id, "reference": shown(reference) }),
             Self::Revoked(id) => json!({ "revoked": id }),
-            Self::Listed(grants) => {
+            Self::Listed(grants, _) => {
                 let rows = grants.iter().map(|(id, grant)| {
                     json!({
                         "id": id,
@@ -136,8 +139,10 @@ impl Report {
                 " takes it back",
             ]),
             Self::Revoked(id) => Told::data("").say(format!("{id} gives nothing any more")),
-            Self::Listed(grants) => {
-                let lines = grants.iter().map(|(id, grant)| format!("{id}  {}\n", described(grant)));
+            Self::Listed(grants, now_ms) => {
+                let lines = grants
+                    .iter()
+                    .map(|(id, grant)| format!("{id}  {}\n", described(grant, *now_ms)));
                 Told::data(lines.collect::<String>())
             }
         }
@@ -145,11 +150,9 @@ impl Report {
 }
 
 /// A grant in words.
-fn described(grant: &Grant) -> String {
+fn described(grant: &Grant, now_ms: u64) -> String {
     let rights: Vec<String> = grant.rights.grants_shown().collect();
-    let left = grant
-        .until_ms
-        .map(|until_ms| until_ms.saturating_sub(now_ms()) / 60_000);
+    let left = grant.until_ms.map(|until_ms| until_ms.saturating_sub(now_ms) / 60_000);
     let left = match left {
         None => String::new(),
         Some(0) => ", over in less than a minute, or over".to_owned(),
