@@ -12,6 +12,7 @@ mod body;
 mod builder;
 mod demand;
 mod extent;
+mod forgetting;
 mod import;
 mod library;
 mod limits;
@@ -42,6 +43,7 @@ pub use ahead::Ahead;
 use ahead::Stub;
 pub(crate) use body::{Context, DefinitionTarget, Value};
 use demand::Waiting;
+use forgetting::Before;
 use import::Importing;
 pub(crate) use library::FEATURES;
 pub use top_level::{Meaning, TopLevel};
@@ -213,6 +215,8 @@ pub struct Expander {
     waiting: BTreeMap<Name, Waiting>,
     /// Libraries that were compiled ahead.
     stubs: BTreeMap<Name, Stub>,
+    /// The libraries that single texts have brought.
+    brought: BTreeMap<Name, Before>,
     /// The number of libraries loaded.
     loaded: u32,
     /// The unit of each library that has one.
@@ -355,6 +359,7 @@ impl Expander {
             undelivered: BTreeMap::new(),
             waiting: BTreeMap::new(),
             stubs: BTreeMap::new(),
+            brought: BTreeMap::new(),
             loaded: 0,
             library_units: BTreeMap::new(),
             transformers: None,

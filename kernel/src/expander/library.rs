@@ -197,7 +197,12 @@ impl UnitExpander<'_> {
             } else {
                 &[]
             };
-            is_found |= self.define_library(*form, rest)? == *wanted;
+            let name = if self.session.is_brought(wanted) {
+                self.bring_library(*form, rest)?
+            } else {
+                self.define_library(*form, rest)?
+            };
+            is_found |= name == *wanted;
             if !rest.is_empty() {
                 break;
             }

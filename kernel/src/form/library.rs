@@ -22,7 +22,7 @@ pub(super) fn define_library(
     form: Syntax,
 ) -> Result<(), FormError> {
     require_top_level(unit, context, form, "define-library")?;
-    unit.define_library(form, &[]).map(drop)
+    unit.bring_library(form, &[]).map(drop)
 }
 
 pub(super) fn define_module(unit: &mut UnitExpander<'_>, context: &mut Context, form: Syntax) -> Result<(), FormError> {
@@ -32,7 +32,7 @@ pub(super) fn define_module(unit: &mut UnitExpander<'_>, context: &mut Context, 
     } else {
         context.take_rest()
     };
-    unit.define_library(form, &rest).map(drop)
+    unit.bring_library(form, &rest).map(drop)
 }
 
 fn require_top_level(

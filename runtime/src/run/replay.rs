@@ -212,6 +212,7 @@ impl Source<'_> {
             snapshots,
             extent,
         } = beginning;
+        programs.begin_anew();
         let nearest = match snapshots {
             Snapshots::Use => self.nearest_snapshot(last)?,
             Snapshots::Ignore => Nearest::default(),

@@ -31,6 +31,9 @@ use crate::model::codec::{Codec, record};
 use crate::model::failure::read_file_line;
 use crate::model::manifest::Manifest;
 use crate::turn::image::ThawError;
+use brought::Brought;
+
+pub(super) mod brought;
 
 /// The maximum size of an actor's texts, in bytes; a text whose unit is known does not count again.
 const TEXT_BYTES_MAX: u64 = 1 << 26;
@@ -80,7 +83,7 @@ const BOUND: &str = "0";
 
 /// A text that an actor received.
 #[derive(Clone, Debug, PartialEq)]
-struct Text {
+pub(super) struct Text {
     /// The import sets of the environment, after [`SANDBOX`] and a number if it is a sandbox; empty
     /// for the mutable top level.
     environment: String,
@@ -139,8 +142,11 @@ pub(super) struct TextCompiler<'a> {
     pub(super) expander: &'a mut Expander,
     pub(super) code: &'a mut CodeSpace,
     pub(super) sources: &'a mut Pinned,
+    pub(super) brought: &'a mut Brought,
     /// The units of libraries, with their numbers, by name.
     pub(super) library_units: &'a mut LibraryUnits,
+    /// Those of the program alone.
+    pub(super) compared_units: &'a LibraryUnits,
     /// The units of texts, by number.
     pub(super) text_units: &'a mut BTreeMap<usize, Arc<Unit>>,
     /// The units that the actor has evaluated at its beginning.
@@ -168,8 +174,9 @@ pub(super) struct Evaluations {
     warnings: Vec<String>,
     /// Whether the results must be made again from the texts.
     is_stale: bool,
-    /// The version of the program that the results belong to.
-    version: u64,
+    /// The version of the program that the results belong to, and how often libraries had been
+    /// forgotten then.
+    version: (u64, u64),
     /// The savepoints: their numbers, each with the number of texts. Of several with equally many
     /// texts only the last is kept.
     savepoints: Vec<(u64, usize)>,
@@ -187,22 +194,16 @@ impl Evaluations {
         }
     }
 
-    /// Drops the results if they belong to another version of the program.
-    pub(super) fn follow(&mut self, version: u64) {
+    /// Drops the results if they belong to another version of the program, or to libraries that
+    /// were forgotten.
+    pub(super) fn follow(&mut self, version: u64, brought: &Brought) {
+        let version = (version, brought.forgotten);
         self.is_stale |= self.version != version;
         self.version = version;
     }
 
     pub(super) fn begin_turn(&mut self) {
         self.texts_before = self.texts.len();
-    }
-
-    /// Removes the texts that the turn added.
-    pub(super) fn abort_turn(&mut self) {
-        if self.texts.len() > self.texts_before {
-            self.truncate(self.texts_before);
-            self.is_stale = true;
-        }
     }
 
     /// Makes a savepoint of the current state.
@@ -222,20 +223,16 @@ impl Evaluations {
         self.savepoints.retain(|(number, _)| *number >= oldest);
     }
 
-    /// Removes texts added since the earliest savepoint not below `number`.
-    pub(super) fn restore_savepoint(&mut self, number: u64) {
+    /// Removes texts added since the earliest savepoint not below `number`, and returns them.
+    pub(super) fn restore_savepoint(&mut self, number: u64) -> Vec<Text> {
         self.texts_frozen = 0;
         self.chunks.clear();
         let later = self.savepoints.partition_point(|(savepoint, _)| *savepoint < number);
         let reached = self.savepoints.drain(later..).next();
-        if let Some((_, length)) = reached.filter(|(_, length)| *length < self.texts.len()) {
-            self.truncate(length);
-            self.is_stale = true;
-        }
+        reached.map_or_else(Vec::new, |(_, length)| self.keep_texts(length))
     }
 
-    fn truncate(&mut self, length: usize) {
-        self.texts.truncate(length);
+    fn count_bytes(&mut self) {
         self.text_bytes = self.texts.iter().map(Text::length_bytes).sum();
     }
 
@@ -312,6 +309,8 @@ impl Evaluations {
             self.text_bytes += text.length_bytes();
             self.texts.push(text);
             self.manifest = manifest.clone();
+        } else {
+            self.leave(&[text], text_compiler);
         }
         units
     }
@@ -363,6 +362,7 @@ impl Evaluations {
         let expander = &mut *text_compiler.expander;
         let (top, expansion) = expander.expand_at(top, "text", text, self.limits.nodes_max, &mut libraries);
         self.tops.insert(String::new(), top);
+        text_compiler.forget_libraries();
         expansion.map(|expansion| expansion.units).map_err(Fault::Expand)
     }
 
@@ -391,9 +391,7 @@ impl Evaluations {
         text: &Text,
         manifest: &Manifest,
     ) -> (bool, Result<Vec<usize>, Fault>) {
-        for source in &text.sources {
-            text_compiler.sources.add(source);
-        }
+        text_compiler.bring(text);
         if let Err(fault) = self.prepare(text_compiler, &text.environment, manifest) {
             return (false, Err(fault));
         }
@@ -479,8 +477,9 @@ impl Evaluations {
         }
         evaluations.texts_frozen = evaluations.texts.len();
         evaluations.chunks = chunks;
-        evaluations.truncate(evaluations.texts_frozen);
+        evaluations.count_bytes();
         evaluations.is_stale = true;
+        text_compiler.forget_libraries();
         let manifest = evaluations.manifest.clone();
         evaluations.refresh(text_compiler, &manifest);
         Ok(evaluations)

@@ -50,6 +50,8 @@ impl SchemePrograms {
             expander: &mut self.present.expander,
             code: &mut self.code,
             sources: &mut self.present.sources,
+            brought: &mut self.present.brought,
+            compared_units: &self.present.compared_units,
             library_units: &mut self.present.library_units,
             text_units: &mut self.text_units,
             units: of_entity.unwrap_or(&self.present.units),

@@ -286,6 +286,10 @@ impl Programs for SchemePrograms {
         named.map(|text| Arc::clone(&text.text))
     }
 
+    fn begin_anew(&mut self) {
+        self.text_compiler(None).forget_all();
+    }
+
     fn follow(&mut self, patches: &Patches) -> Result<(), Failure> {
         self.go_to(patches)
     }
@@ -333,7 +337,8 @@ impl Programs for SchemePrograms {
         self.abort_traced();
         actor.instance.heap.abort_turn();
         if let Some(evaluations) = &mut actor.evaluations {
-            evaluations.abort_turn();
+            let undone = evaluations.abort_turn();
+            evaluations.leave(&undone, &mut self.text_compiler(None));
         }
     }
 
@@ -349,7 +354,8 @@ impl Programs for SchemePrograms {
         if is_back {
             actor.instance.heap.forget_snapshot();
             if let Some(evaluations) = &mut actor.evaluations {
-                evaluations.restore_savepoint(number);
+                let undone = evaluations.restore_savepoint(number);
+                evaluations.leave(&undone, &mut self.text_compiler(None));
             }
         }
         is_back
@@ -400,7 +406,7 @@ impl Programs for SchemePrograms {
     fn run(&mut self, actor: &mut SchemeActor, task: Task, turn: &mut Activation) -> End {
         actor.instance.heap.set_lenient(true);
         if let Some(evaluations) = &mut actor.evaluations {
-            evaluations.follow(self.present.change.id);
+            evaluations.follow(self.present.change.id, &self.present.brought);
         }
         let end = self.begin(actor, task, turn).and_then(|end| match end {
             Some(end) => Ok(end),

@@ -236,12 +236,14 @@ impl Libraries for Recording<'_> {
 pub(super) struct Pinned(pub(super) BTreeMap<Vec<String>, SourceText>);
 
 impl Pinned {
-    /// Adds a source that came later, unless its key is taken.
-    pub(super) fn add(&mut self, source: &Attached) {
+    /// Adds a source that came later, and returns whether its key was free.
+    pub(super) fn add(&mut self, source: &Attached) -> bool {
+        let is_new = !self.has(&source.wanted);
         self.0.entry(source.wanted.clone()).or_insert_with(|| SourceText {
             name: source.name.clone(),
             text: Arc::from(source.text.as_str()),
         });
+        is_new
     }
 
     /// Lists all texts, each once, with their names.

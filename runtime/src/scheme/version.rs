@@ -14,6 +14,7 @@ use duet_kernel::datum::{Name, Span};
 use duet_kernel::expander::{Expander, Libraries};
 use duet_kernel::unit::GlobalName;
 
+use super::evaluation::brought::Brought;
 use super::given_values::GivenValues;
 use super::shared_definitions::SharedDefinitions;
 use super::source::Pinned;
@@ -62,6 +63,8 @@ pub(super) struct Version {
     pub(super) entity_units: BTreeMap<Name, Vec<usize>>,
     /// The sources that evaluated texts may import and include.
     pub(super) sources: Pinned,
+    /// What evaluated texts have brought.
+    pub(super) brought: Brought,
     /// The units of libraries: those of evaluated texts, too.
     pub(super) library_units: LibraryUnits,
     /// The units with which those of a changed text are compared. The texts determine them,
@@ -83,6 +86,7 @@ impl Version {
             units: Vec::new(),
             entity_units: BTreeMap::new(),
             sources: Pinned::default(),
+            brought: Brought::default(),
             library_units: BTreeMap::new(),
             compared_units: BTreeMap::new(),
             shared: None,

@@ -55,6 +55,9 @@ pub trait Programs: 'static {
     /// The state that an actor's program keeps between turns.
     type Instance: Send + 'static;
 
+    /// Forgets what instances have brought, because the run begins anew or is restored.
+    fn begin_anew(&mut self) {}
+
     /// Goes on with the code of the newest of these texts, or of the first text if there is none.
     ///
     /// # Errors
@@ -210,6 +213,7 @@ pub trait Programs: 'static {
 macro_rules! programs_methods {
     ($hand_on:ident) => {
         $hand_on! {
+            (mut) begin_anew() -> ();
             (mut) follow(patches: &Patches) -> Result<(), Failure>;
             (mut, mut instance) renew() -> Result<(), Failure>;
             (mut) patch(patches: &Patches, manifest: &Manifest) -> Result<Patching, Failure>;

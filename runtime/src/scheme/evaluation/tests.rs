@@ -361,11 +361,108 @@ fn who_was_given_a_first_text_after_a_mark_has_none_there() {
     };
     for (newest_savepoint, back_to, left) in [(Some(3), 2, 0), (Some(3), 3, 0), (Some(3), 4, 1), (None, 5, 1)] {
         let mut evaluations = given(newest_savepoint);
-        evaluations.restore_savepoint(back_to);
+        let undone = evaluations.restore_savepoint(back_to);
+        assert_eq!(undone.len(), 1 - left);
         assert_eq!(
             evaluations.texts.len(),
             left,
             "from {newest_savepoint:?} back to {back_to}"
         );
     }
+}
+
+/// A text that comes with the library `(p)`, which defines `x`.
+fn importing(text: &str, body: &str) -> Input {
+    Input::Evaluate {
+        text: text.to_owned(),
+        sources: vec![Attached {
+            wanted: vec!["(p)".to_owned()],
+            name: "p.sld".to_owned(),
+            text: format!("(define-library (p) (export x) (import (duet kernel)) (begin {body}))"),
+        }],
+    }
+}
+
+/// Evaluates a text in a run that goes on, and requires that it replays; the result has what it
+/// showed.
+#[track_caller]
+fn shown(world: &mut World<SchemePrograms>, text: Input) -> Vec<String> {
+    let (seen, turns) = (world.drivers.seen.len(), world.turns("main").len());
+    world.run.deliver(text);
+    world.drive();
+    world.check_replay();
+    let mut shown = world.drivers.seen[seen..].to_vec();
+    shown.extend(failures(world, turns));
+    shown
+}
+
+#[test]
+fn a_text_that_fails_takes_its_libraries_with_it() {
+    let failures = [
+        (
+            "(import (p))",
+            "(define x (if))",
+            "!syntax-error: this form should look like (if test consequent [alternative])",
+        ),
+        (
+            "(import (p))",
+            "(define x (car 1))",
+            "!wrong-type: argument 1 of car must be a pair: 1",
+        ),
+        (
+            "(begin (import (p)) (car 2))",
+            "(define x 1)",
+            "!wrong-type: argument 1 of car must be a pair: 2",
+        ),
+    ];
+    for (text, body, failure) in failures {
+        for turns in [1, 2, 1000] {
+            let mut world = world(turns);
+            world.drive();
+            assert_eq!(shown(&mut world, importing(text, body)), [failure]);
+            assert_eq!(shown(&mut world, input("1")), ["1"]);
+            assert_eq!(shown(&mut world, importing("(import (p))", "(define x 5)")), [""; 0]);
+            assert_eq!(shown(&mut world, input("x")), ["5"], "after {text} of {body}");
+        }
+    }
+}
+
+#[test]
+fn a_run_that_goes_back_forgets_the_libraries_of_later_texts() {
+    let redefined = "(define-library (p) (export x) (import (duet kernel)) (begin (define x 'new)))";
+    for (checkpoint, later) in [(1, true), (u64::MAX, true), (1, false), (u64::MAX, false)] {
+        let mut world = world(1000);
+        world.run.checkpoint_after(checkpoint);
+        world.drive();
+        let begun = world.run.head().expect("a turn").sequence;
+        if later {
+            shown(&mut world, importing("(import (p))", "(define x 'old)"));
+            assert_eq!(shown(&mut world, input("x")), ["old"]);
+        }
+        let back = world.run.head().expect("a turn").sequence;
+        shown(&mut world, input(redefined));
+        shown(&mut world, input("(import (p))"));
+        assert_eq!(shown(&mut world, input("x")), ["new"]);
+        world = gone_back(world, back);
+        let expected = if later {
+            "old"
+        } else {
+            "!undefined-variable: x is not defined"
+        };
+        assert_eq!(shown(&mut world, input("x")), [expected]);
+        world = gone_back(world, begun);
+        assert_eq!(shown(&mut world, importing("(import (p))", "(define x 7)")), [""; 0]);
+        assert_eq!(shown(&mut world, input("x")), ["7"]);
+    }
+}
+
+/// Goes back to a turn in this process, as the prompt does.
+fn gone_back(mut world: World<SchemePrograms>, to: Sequence) -> World<SchemePrograms> {
+    let (run, main) = (run_id(), branch("main"));
+    move_head(&mut world.store, BranchClaim::new(&run, &main, "test"), to, None).expect("the turn exists");
+    world.run = world
+        .run
+        .reopen(&mut world.store, &main, "test", &Recovery::default())
+        .expect("it goes back");
+    world
 }
