@@ -47,6 +47,7 @@ mod stale;
 mod stored_units;
 mod version;
 mod versions;
+mod brought;
 #[cfg(test)]
 pub(crate) mod tests;
 

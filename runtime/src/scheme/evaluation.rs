@@ -22,6 +22,7 @@ use duet_kernel::expander::{
 use duet_kernel::unit::GlobalName;
 use preserves::IOValue;
 
+use super::brought::Brought;
 use super::grants::covers;
 use super::source::Pinned;
 use super::version::{LibraryUnits, LoadedUnit};
@@ -31,9 +32,8 @@ use crate::model::codec::{Codec, record};
 use crate::model::failure::read_file_line;
 use crate::model::manifest::Manifest;
 use crate::turn::image::ThawError;
-use brought::Brought;
 
-pub(super) mod brought;
+mod forgetting;
 
 /// The maximum size of an actor's texts, in bytes; a text whose unit is known does not count again.
 const TEXT_BYTES_MAX: u64 = 1 << 26;

@@ -14,7 +14,7 @@ use duet_kernel::datum::{Name, Span};
 use duet_kernel::expander::{Expander, Libraries};
 use duet_kernel::unit::GlobalName;
 
-use super::evaluation::brought::Brought;
+use super::brought::Brought;
 use super::given_values::GivenValues;
 use super::shared_definitions::SharedDefinitions;
 use super::source::Pinned;

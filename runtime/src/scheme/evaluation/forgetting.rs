@@ -1,24 +1,13 @@
 //! The sources and libraries that evaluated texts bring to a run, and forgetting them.
 //!
 //! INVARIANT: the texts that are kept alone decide which of them the run has, so one that is
-//! restored has the same. An undone text takes what it brought with it.
-//! It does not expand the kept texts again; `evaluation.rs` does, at the next one.
-//! Read next: `evaluation.rs`.
-
-use std::collections::BTreeSet;
+//! restored has the same. An undone text takes with it what it brought.
+//! It does not expand the kept texts again; `../evaluation.rs` does, at the next one.
+//! Read next: `../evaluation.rs`.
 
 use duet_kernel::datum::Name;
 
 use super::{Evaluations, Text, TextCompiler};
-
-/// What evaluated texts have brought to a version of a program.
-#[derive(Default)]
-pub(in crate::scheme) struct Brought {
-    /// The keys of sources.
-    sources: BTreeSet<Vec<String>>,
-    /// How often libraries were forgotten.
-    pub(in crate::scheme) forgotten: u64,
-}
 
 impl TextCompiler<'_> {
     /// Adds the sources that came with a text.
