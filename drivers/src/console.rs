@@ -23,8 +23,10 @@ pub struct Console {
     is_line_open: bool,
     /// Whether both streams are the same terminal, where a line of one goes on that of the other.
     is_shared: bool,
-    /// Whether a person may be typing, whom a line that is redrawn would disturb.
-    is_prompted: bool,
+    /// The text behind which a person may be typing, whom a line that is redrawn would disturb.
+    prompted: Option<Text>,
+    /// The text behind which a person was typing when output came.
+    interrupted: Option<Text>,
 }
 
 /// A stream; the writer is dropped when it fails.
@@ -62,7 +64,8 @@ impl Console {
             bar: Bar::new(progress),
             is_line_open: false,
             is_shared: false,
-            is_prompted: false,
+            prompted: None,
+            interrupted: None,
         }
     }
 
@@ -73,6 +76,10 @@ impl Console {
 
     /// Writes bytes to a stream, after all earlier bytes of both streams.
     pub fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        if let Some(text) = self.prompted.take().filter(|_| self.is_shared) {
+            self.interrupted = Some(text);
+            self.write(Stream::Error, b"\n");
+        }
         if self.last != stream {
             self.flush();
             self.last = stream;
@@ -82,7 +89,6 @@ impl Console {
             Stream::Error => &mut self.error,
         };
         self.bar.clear();
-        self.is_prompted = false;
         let failed = sink.attempt(|writer| writer.write_all(bytes));
         self.is_line_open = bytes.last().map_or(self.is_line_open, |last| *last != b'\n');
         self.report(failed);
@@ -108,7 +114,24 @@ impl Console {
         self.flush();
         // The person ends the line.
         self.is_line_open = false;
-        self.is_prompted = true;
+        self.interrupted = None;
+        self.prompted = Some(text.clone());
+    }
+
+    /// Notes that the person has ended the line behind a text, or that nobody will.
+    pub fn end_prompt(&mut self) {
+        self.prompted = None;
+        self.interrupted = None;
+    }
+
+    /// Writes what the streams have buffered, and shows the text again behind which the person was
+    /// typing when output came.
+    pub fn settle(&mut self) {
+        self.flush();
+        if let Some(text) = self.interrupted.take() {
+            self.end_line();
+            self.prompt(&text);
+        }
     }
 
     /// Shows the progress of a piece of work.
@@ -126,7 +149,7 @@ impl Console {
     /// Shows the newest words of somebody who is talking, in place of the progress line, where they
     /// disturb nothing.
     pub(crate) fn live(&mut self, words: &str) {
-        if !(self.bar.is_hidden() || self.is_line_open || self.is_prompted) {
+        if !(self.bar.is_hidden() || self.is_line_open || self.prompted.is_some()) {
             self.flush();
             self.bar.say(words);
         }

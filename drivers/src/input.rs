@@ -101,7 +101,9 @@ impl InputStream {
         queue.reads.retain(|pending| pending.request != request);
         if queue.shown == Some(request) {
             queue.shown = None;
-            self.shared.console().line("(withdrawn)");
+            let mut console = self.shared.console();
+            console.end_prompt();
+            console.line("(withdrawn)");
         }
         self.shared.present_while_reading(&mut queue);
         drop(queue);
@@ -249,6 +251,9 @@ impl Shared {
         let mut queue = self.queue();
         queue.is_reading = false;
         let is_typed = queue.shown.is_some();
+        if is_typed {
+            self.console().end_prompt();
+        }
         if !bytes.is_empty() {
             if is_typed {
                 queue.typed.extend_from_slice(bytes);

@@ -520,7 +520,7 @@ impl Drivers for World {
         for job in std::mem::take(&mut self.jobs) {
             self.start(job);
         }
-        self.console().flush();
+        self.console().settle();
         if !self.is_output_close_known && self.is_output_closed() {
             self.is_output_close_known = true;
             self.stop.note();

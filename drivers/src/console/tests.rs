@@ -173,3 +173,19 @@ fn what_duet_says_at_a_terminal_begins_a_line() {
         assert_eq!(written, expected);
     }
 }
+
+#[test]
+fn output_goes_below_a_question_which_is_shown_again() {
+    let tape = Tape::default();
+    let mut console = tape.console(None, None);
+    console.is_shared = true;
+    console.prompt(&"Name? ".into());
+    console.write(Stream::Output, b"tick");
+    console.write(Stream::Output, b"tock");
+    console.settle();
+    console.end_prompt();
+    console.write(Stream::Output, b"Ada\n");
+    console.settle();
+    let written: String = tape.written().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(written, "Name? \nticktock\nName? Ada\n");
+}
