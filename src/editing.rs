@@ -5,6 +5,7 @@
 //! Read next: `command/amend.rs`.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
@@ -43,9 +44,14 @@ pub(crate) fn open(file: &Path, line: Option<usize>) -> Result<(), CommandError>
             .find(|(name, value)| name == wanted && !value.is_empty());
         found.map(|(_, value)| value.clone())
     };
-    let editor = variable("VISUAL")
-        .or_else(|| variable("EDITOR"))
-        .unwrap_or_else(|| "vi".into());
+    let named = variable("VISUAL").or_else(|| variable("EDITOR"));
+    if named.is_none() && !io::stdin().is_terminal() {
+        return Err(
+            CommandError::problem("`vi` needs a terminal, and standard input is none")
+                .advise("the variables VISUAL and EDITOR name another editor"),
+        );
+    }
+    let editor = named.unwrap_or_else(|| "vi".into());
     let shown = editor.to_string_lossy();
     let words = line.map_or_else(|| vec![file.into()], |line| at_line(&shown, file, line));
     // The variable may hold arguments, such as `code --wait`.

@@ -14,6 +14,19 @@ use crate::value_text::shown;
 /// The tool that is a model.
 pub(crate) const TOOL: &str = "model/chat";
 
+/// The kinds of failures with which no call was made.
+const NOT_MADE: [&str; 4] = ["unavailable", "denied", "bad-argument", "no-such-tool"];
+
+/// Whether no provider of models was chosen for a call that failed with this kind.
+pub(crate) fn lacks_provider(tool: &str, kind: &str) -> bool {
+    tool == TOOL && kind == "not-found"
+}
+
+/// Whether a call that failed with this kind may have been made.
+pub(crate) fn may_be_made(tool: &str, kind: &str) -> bool {
+    !NOT_MADE.contains(&kind) && !lacks_provider(tool, kind)
+}
+
 /// A question to a model.
 pub(crate) struct ModelCall {
     /// The role in which the program asks.

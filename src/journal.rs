@@ -9,6 +9,7 @@
 
 mod nearest;
 mod site;
+mod unknown;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -27,6 +28,7 @@ use duet_runtime::model::counted::counted;
 use duet_runtime::run::source::Source;
 
 use self::site::{PATH, Site};
+use self::unknown::unknown_run;
 use crate::error::CommandError;
 use crate::marks;
 use crate::saying::{Way, say};
@@ -441,7 +443,7 @@ impl Journal {
             return Err(if store.has_run(&run)? {
                 StoreError::NoSuchBranch { run, branch }.into()
             } else {
-                StoreError::NoSuchRun { run }.into()
+                unknown_run(store, run)?
             });
         };
         let place = Place {
@@ -532,7 +534,7 @@ impl Journal {
         let branch = BranchName::new(name.as_str()).map_err(|error| CommandError::usage(error.to_string()))?;
         match current {
             Some((run, _)) if store.head(&run, &branch)?.is_some() => Ok((run, branch)),
-            Some(_) | None => Err(StoreError::NoSuchRun { run: name }.into()),
+            Some(_) | None => Err(unknown_run(store, name)?),
         }
     }
 

@@ -25,6 +25,7 @@ use preserves::IOValue;
 use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
 use crate::reach::Reach;
+use crate::similar::nearest;
 use crate::world_options::known::KnownNames;
 use crate::world_options::{DoubleScript, WorldOptions};
 use crate::{migrate, policy, render};
@@ -477,7 +478,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
     let shown = path.display();
     fs::read_to_string(path).map_err(|error| {
         if error.kind() == ErrorKind::NotFound {
-            CommandError::problem(format!("there is no file `{shown}`"))
+            missing(path)
         } else if error.kind() == ErrorKind::InvalidData {
             CommandError::problem(format!("`{shown}` is not UTF-8 text"))
                 .advise("name a Scheme source file or a folder with `manifest.scm`")
@@ -485,6 +486,25 @@ pub(crate) fn read_text(path: &Path) -> Result<String, CommandError> {
             CommandError::caused(format!("cannot read `{shown}`"), &error)
         }
     })
+}
+
+/// Says that there is no file, and which one beside it may be meant.
+fn missing(path: &Path) -> CommandError {
+    let error = CommandError::problem(format!("there is no file `{}`", path.display()));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| is_program_name(name)).collect();
+    names.sort();
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    match nearest(&wanted, names.iter().map(String::as_str)) {
+        Some(meant) => error.advise(format!("did you mean `{}`?", path.with_file_name(meant).display())),
+        None => error,
+    }
+}
+
+fn is_program_name(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "scm")
 }
 
 /// The name that runs of a program get: letters, digits and the like of its file's stem.

@@ -170,7 +170,9 @@ pub(crate) fn read_value(text: &str) -> Result<IOValue, CommandError> {
 /// # Errors
 /// A usage error with the reason.
 pub(crate) fn read_told(text: &str) -> Result<IOValue, CommandError> {
-    let value = read_value(text)?;
+    let value = read_value(text).map_err(|error| {
+        error.advise("a record is written `<order \"tea\" 2>`, a list `[1 2]`, a text `\"tea\"`, a symbol `tea`")
+    })?;
     let wrong = |unfit| CommandError::usage(format!("a run cannot receive `{text}`: {unfit}"));
     check_foreign(&value).map_err(wrong)?;
     Ok(value)
@@ -179,6 +181,18 @@ pub(crate) fn read_told(text: &str) -> Result<IOValue, CommandError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_in_another_notation_is_refused_with_an_example() {
+        for text in ["(order 2)", "order 2", "<order"] {
+            let Err(CommandError::Problem(problem)) = read_told(text) else {
+                panic!("{text}")
+            };
+            let advice = problem.advice.last().expect("advice");
+            let words = advice.spelled(crate::saying::Speaker::Command);
+            assert!(words.as_str().starts_with("a record is written `<order"), "{text}");
+        }
+    }
 
     #[test]
     fn patterns_find_what_they_say() {

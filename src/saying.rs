@@ -103,7 +103,7 @@ impl Way {
     fn comma(&self) -> Option<String> {
         let Self { verb, turn, rest, .. } = self;
         match (*verb, turn) {
-            ("goto" | "show" | "explain", Some(turn)) => Some(format!(",{verb} {turn}")),
+            ("goto" | "show" | "explain" | "frames", Some(turn)) => Some(format!(",{verb} {turn}")),
             ("pick", Some(turns)) => {
                 let place = self.place.as_deref()?;
                 let branch = place.split_once('/').map_or(place, |(_, branch)| branch);
@@ -232,6 +232,7 @@ mod tests {
         for (way, command, prompt) in [
             (Way::turn("goto", "s/other", 3), "`duet goto s/other@3`", "`,goto 3`"),
             (Way::turn("show", "s", 3), "`duet show s@3`", "`,show 3`"),
+            (Way::turn("frames", "s", 3), "`duet frames s@3`", "`,frames 3`"),
             (Way::at("waits", "s"), "`duet waits s`", "`,waits`"),
             (
                 Way::turn("eval", "s", 3).with("EXPR"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use duet_journal::RunId;
+use duet_journal::{RunId, Sequence};
 use duet_runtime::model::address::Mark;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -37,7 +37,12 @@ pub(crate) struct Request {
 /// The marks of a run, or the change of one.
 pub(crate) enum Report {
     Marks(RunId, BTreeMap<Mark, Marked>),
-    Marked { address: String, mark: Mark },
+    Marked {
+        address: String,
+        mark: Mark,
+        /// The turn that had the name before.
+        before: Option<Sequence>,
+    },
     Unmarked(RunId, Mark),
 }
 
@@ -65,13 +70,18 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         )));
     }
     let turn = place.at();
+    let before = marks.get(&mark).map(|marked| marked.turn);
     let record = owned_run::record_at(look.store, &place, turn)?.hash();
     let marked = (!request.delete).then_some(Marked { turn, record });
     marks::set(&journal, &place.run, &mark, marked)
         .map_err(|error| CommandError::caused("the mark cannot be written", &error))?;
     let address = place.address(turn);
     Ok(match marked {
-        Some(_) => Report::Marked { address, mark },
+        Some(_) => Report::Marked {
+            address,
+            mark,
+            before: before.filter(|before| *before != turn),
+        },
         None => Report::Unmarked(place.run, mark),
     })
 }
@@ -85,7 +95,7 @@ impl Report {
                 });
                 rows.collect()
             }
-            Self::Marked { address, mark } => {
+            Self::Marked { address, mark, .. } => {
                 json!({ "mark": mark.to_string(), "address": address })
             }
             Self::Unmarked(_, mark) => json!({ "mark": mark.to_string(), "address": null }),
@@ -98,7 +108,10 @@ impl Report {
                 let line = |(mark, marked): (&Mark, &Marked)| format!("{run}@{mark}  turn {}\n", marked.turn);
                 Told::data(marks.iter().map(line).collect::<String>())
             }
-            Self::Marked { address, mark } => Told::data("").say(format!("{address} is marked {mark}")),
+            Self::Marked { address, mark, before } => {
+                let before = before.map_or_else(String::new, |before| format!("; turn {before} was"));
+                Told::data("").say(format!("{address} is marked {mark}{before}"))
+            }
             Self::Unmarked(run, mark) => Told::data("").say(format!("{mark} marks no turn of {run} any more")),
         }
     }

@@ -17,9 +17,6 @@ use crate::error::CommandError;
 use crate::saying::{Saying, Way, say};
 use crate::{exchange, turn};
 
-/// The kinds of failures with which no call was made.
-const NOT_MADE: [&str; 4] = ["unavailable", "denied", "bad-argument", "no-such-tool"];
-
 impl OwnedRun {
     /// Names the way back to before the call whose failure ended the run, if one did, and the turn
     /// with the conversation of an agent whose failure ended it.
@@ -56,11 +53,16 @@ impl OwnedRun {
         }
         let is_failed = call.failed.is_some_and(|kind| kind == failure.kind);
         if let (true, Some(before)) = (is_failed, turn.number().checked_sub(1)) {
-            let again = if self.world.is_repeatable(tool) { "" } else { "--again" };
-            let risk = if again.is_empty() || NOT_MADE.contains(&&*failure.kind) {
-                ""
-            } else {
+            let again = match self.world.is_repeatable(tool) {
+                _ if exchange::lacks_provider(tool, &failure.kind) => "--provider NAME",
+                true => "",
+                false => "--again",
+            };
+            let is_risky = again == "--again" && exchange::may_be_made(tool, &failure.kind);
+            let risk = if is_risky {
                 "; the first call may have had its effect"
+            } else {
+                ""
             };
             ways.push(say![
                 format!("{name}@{turn} and later have the failure of {tool}; "),

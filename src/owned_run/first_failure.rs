@@ -11,6 +11,7 @@ use super::OwnedRun;
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::render::SourceTexts;
+use crate::repl::session::is_of_prompt;
 use crate::saying::Saying;
 use crate::verb::explain::Explaining;
 
@@ -37,6 +38,7 @@ impl OwnedRun {
             place: &place,
             texts: &texts,
             now_ms: journal.now_ms(),
+            is_prompt: is_of_prompt(store, &place)?,
         };
         Ok(explaining.report(&self.run)?.brief())
     }

@@ -14,7 +14,6 @@ use duet_runtime::action::Action;
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::codec::{Codec, Fields};
 use duet_runtime::record::Body;
-use duet_runtime::run::source::genesis;
 use preserves::{IOValue, ValueImpl};
 
 use super::connection::{News, RunConnection};
@@ -23,7 +22,6 @@ use crate::doors;
 use crate::error::CommandError;
 use crate::following::Following;
 use crate::journal::{Journal, Place};
-use crate::owned_run::record_at;
 use crate::owned_run::serve::OwnerRequest;
 use crate::records::hash_at;
 use crate::saying::{Way, say};
@@ -85,8 +83,7 @@ impl<'a> Local<'a> {
 
     /// Says whether the run is that of a prompt, which takes texts.
     fn is_prompt(&self) -> Result<bool, CommandError> {
-        let first = record_at(&*self.store, &self.place, Sequence::FIRST)?;
-        Ok(session::is_prompt(&genesis(&first)?.program))
+        session::is_of_prompt(&*self.store, &self.place)
     }
 
     /// The facts after the newest turn.

@@ -459,6 +459,15 @@ pub(crate) fn is_prompt(program: &IOValue) -> bool {
     program.is_record() && IOValue::from(program.index(0)) == NAME.to_owned().encode()
 }
 
+/// Says whether a run is that of a prompt.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(crate) fn is_of_prompt(store: &dyn Store, place: &Place) -> Result<bool, CommandError> {
+    let first = owned_run::record_at(store, place, Sequence::FIRST)?;
+    Ok(is_prompt(&genesis(&first)?.program))
+}
+
 /// The message about a command that a session without a journal cannot execute.
 const NO_JOURNAL: &str = "this needs a journal, and this session keeps none";
 

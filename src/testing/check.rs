@@ -108,13 +108,17 @@ impl Check {
         let property = |key: &str| property(failure, key);
         let (expected, actual) = (property("expected-value"), property("actual-value"));
         let raised = property("actual-error").map(|error| raised(&error));
-        let wanted = property("expected-error").map(|kind| shown(&kind));
+        // `#t` stands for any error.
+        let wanted = property("expected-error").map(|kind| match kind.as_boolean() {
+            Some(true) => "an error".to_owned(),
+            Some(false) | None => format!("the error {}", shown(&kind)),
+        });
         let is_unexpected = property("result-kind").is_some_and(|kind| kind.as_symbol().as_deref() == Some("xpass"));
         let what = match (&raised, &wanted) {
             _ if is_unexpected => "it passes, although the file expects it to fail".to_owned(),
-            (Some(raised), Some(wanted)) => format!("expected the error {wanted}, but it raised {raised}"),
+            (Some(raised), Some(wanted)) => format!("expected {wanted}, but it raised {raised}"),
             (Some(raised), None) => format!("it raised {raised}"),
-            (None, Some(wanted)) => format!("expected the error {wanted}, but it raised nothing"),
+            (None, Some(wanted)) => format!("expected {wanted}, but it raised nothing"),
             (None, None) if expected.is_some() => "the value is another one".to_owned(),
             (None, None) if actual.is_some() => "the value is false".to_owned(),
             (None, None) => failure.message.clone(),

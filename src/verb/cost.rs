@@ -127,6 +127,9 @@ impl Report {
 }
 
 fn line(who: &str, row: &Row) -> String {
+    if row.replies == 0 {
+        return format!("{who}: no reply of a language model\n");
+    }
     let price = row.usage.usd.map_or_else(|| "price not known".to_owned(), dollars);
     format!(
         "{who}: {}, {} + {}, {price}\n",

@@ -30,6 +30,7 @@ use crate::origins::Origins;
 use crate::owned_run::{self, compiled};
 use crate::records::Records;
 use crate::render::SourceTexts;
+use crate::repl::session::is_of_prompt;
 use crate::saying::Saying;
 use crate::standing::{Rest, RunStatus, Status};
 use crate::turn;
@@ -99,6 +100,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         place: &place,
         texts: &texts,
         now_ms: look.now_ms(),
+        is_prompt: is_of_prompt(look.store, &place)?,
     };
     let mut report = explaining.report(&run)?;
     if place.turn.is_none() {
@@ -117,6 +119,8 @@ pub(crate) struct Explaining<'a> {
     pub(crate) texts: &'a SourceTexts,
     /// The time by the clock of the journal, in milliseconds since 1970.
     pub(crate) now_ms: u64,
+    /// Whether the run is that of a prompt.
+    pub(crate) is_prompt: bool,
 }
 
 impl Explaining<'_> {
@@ -128,7 +132,13 @@ impl Explaining<'_> {
         let state = run.state();
         let mut failures = self.failures(state)?;
         let waits = self.waits(run)?;
-        let status = status(run, !failures.is_empty(), self.is_failed_turn()?);
+        let goes_on = state.exit.is_none() && self.is_session(state);
+        let is_failed = self.is_failed_turn()? || (goes_on && !failures.is_empty());
+        let status = if is_failed {
+            Status::Failed
+        } else {
+            Rest::of(run).status()
+        };
         let first = (status == Status::Failed || status == Status::Stuck) && !failures.is_empty();
         let failure = first.then(|| failures.remove(0));
         let summary = match (&failure, status) {
@@ -168,6 +178,17 @@ impl Explaining<'_> {
         Ok(())
     }
 
+    /// Whether people type texts there, which may fail while the run goes on.
+    fn is_session(&self, state: &RunState) -> bool {
+        // A prompt is a session before its first text has committed.
+        state.is_session || self.is_prompt
+    }
+
+    /// Whether other turns of the branch follow the place.
+    fn is_past(&self) -> bool {
+        self.place.at() != self.place.head.sequence
+    }
+
     fn is_failed_turn(&self) -> Result<bool, CommandError> {
         let record = owned_run::record_at(self.store, self.place, self.place.at())?;
         Ok(self.place.turn.is_some() && turn::is_failed(&turn::body(&record)?))
@@ -197,7 +218,7 @@ impl Explaining<'_> {
         }
         let untaken = state.untaken.first.iter().take(TRACED_MAX);
         let mut turns: Vec<Sequence> = untaken.map(|untaken| untaken.turn).collect();
-        if state.exit.is_some_and(|code| code > 0) || state.is_session {
+        if state.exit.is_some_and(|code| code > 0) || self.is_session(state) {
             turns.extend(self.end_of_main()?);
         }
         Ok(turns)
@@ -224,14 +245,6 @@ impl Explaining<'_> {
 /// Whether the main program ended in a turn.
 fn ends(turn: &TurnRecord) -> bool {
     turn.actor == MAIN && turn.actions.iter().any(|action| matches!(action, Action::Exit(_)))
-}
-
-fn status(run: &Run, has_failures: bool, is_failed_turn: bool) -> Status {
-    let state = run.state();
-    if is_failed_turn || (state.exit.is_none() && state.is_session && has_failures) {
-        return Status::Failed;
-    }
-    Rest::of(run).status()
 }
 
 impl Report {

@@ -41,11 +41,11 @@ use times::{Times, position};
 ///
 /// One line is one turn: its number, the branches that end there, the actor by its role and number,
 /// what it received, and after `⇒` what it did. `@` is the head of the addressed branch, `×` a turn
-/// that failed and was undone, `◆` the beginning. Duet folds equal lines into one, with their
-/// number, leaves out actions that only move a program along, which `--verbose` shows, and cuts
-/// lines at the width of the terminal; `--wide` shows them whole. An address with a branch or a
-/// turn lists only the history of that place, otherwise all branches of the run. `duet show` shows
-/// a turn in full.
+/// that failed and was undone, `◆` the beginning, `○` any other turn, and `~` stands for turns that
+/// are left out. Duet folds equal lines into one, with their number, leaves out actions that only
+/// move a program along, which `--verbose` shows, and cuts lines at the width of the terminal;
+/// `--wide` shows them whole. An address with a branch or a turn lists only the history of that
+/// place, otherwise all branches of the run. `duet show` shows a turn in full.
 ///
 ///   duet log review --tool process/run --failed
 ///   duet log review --grep 'src/a.rs' --limit 20

@@ -56,11 +56,11 @@ pub(crate) struct Report {
 /// If there is no such run, a process executes it, or the journal cannot be read.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let run = RunId::new(&request.run).map_err(|error| {
-        CommandError::usage(error.to_string()).advise(say![
-            Way::of("gc"),
-            " removes single branches; ",
+        CommandError::usage(format!("`{}` is no run: {error}", request.run)).advise(say![
             Way::of("rm"),
-            " takes a whole run",
+            " deletes a whole run; ",
+            Way::of("gc"),
+            " removes branches",
         ])
     })?;
     let mut store = project.change("rm")?;

@@ -159,6 +159,42 @@ fn a_server_that_fails() {
     );
 }
 
+/// Right: nobody chose a provider, so the model was never asked; a provider helps, and nothing can
+/// have happened twice.
+#[test]
+fn a_model_without_a_provider() {
+    let program = "((program \"p.scm\") (tools model/chat))";
+    let asks = format!("{IMPORTS}(display (ask (make-agent 'helper) \"Hello\"))\n");
+    let desk = Desk::new(&[("p/manifest.scm", program), ("p/p.scm", &asks)]);
+    let said = desk.check("run p", 1, "").errors;
+    let way = "`duet goto p@0`, then `duet resume p --provider NAME`, ";
+    assert!(said.contains(&format!("{way}calls it again\n")), "{said}");
+    assert!(said.contains(&format!("{way}makes the call again\n")), "{said}");
+}
+
+/// Right: the run has ended; from a turn before its end only going back leads on.
+#[test]
+fn a_turn_before_the_end() {
+    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}(display 1) (newline)\n(car '())\n"))]);
+    desk.check("run p.scm", 1, "1\n");
+    let told = desk.duet("explain p@1");
+    let told = told.output + &told.errors;
+    assert!(
+        told.ends_with("`duet goto p@1`, then `duet resume p`, goes on from there\n"),
+        "{told}"
+    );
+}
+
+/// Right: the program of a prompt is what is typed, so no changed file takes its place.
+#[test]
+fn a_text_that_failed_at_the_prompt() {
+    let desk = Desk::new(&[]);
+    let said = desk.feed("repl", "(car '())\n,explain\n");
+    let told = said.output + &said.errors;
+    assert!(told.contains("`,frames 2` shows the variables there"), "{told}");
+    assert!(!told.contains("--with FILE"), "{told}");
+}
+
 /// Right: the reply that `main` asked of `adder` was an error of `adder`, which has no tool of that
 /// name; `main` received it as a reply and raised it.
 #[test]

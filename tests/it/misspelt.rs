@@ -83,3 +83,36 @@ fn a_live_tool_that_there_is_not_is_refused() {
     }
     assert_eq!(desk.duet("test p-test.scm other --live http/get").code, 0);
 }
+
+#[test]
+fn a_file_that_is_not_there_is_named_with_the_nearest_one() {
+    let desk = Desk::new(&[
+        ("hello.scm", "(display 1)"),
+        ("a/deep.scm", "(display 2)"),
+        ("a/deep.txt", ""),
+    ]);
+    for (line, meant) in [
+        ("run helo.scm", " = help: did you mean `hello.scm`?\n"),
+        ("run hello", " = help: did you mean `hello.scm`?\n"),
+        ("run a/deep", " = help: did you mean `a/deep.scm`?\n"),
+        ("run other.scm", "there is no file `other.scm`\n"),
+        ("run b/hello.scm", "there is no file `b/hello.scm`\n"),
+    ] {
+        let said = desk.check(line, 1, "").errors;
+        assert!(said.ends_with(meant), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_run_that_is_not_there_is_named_with_the_nearest_one() {
+    let desk = Desk::new(&[("hello.scm", "(display 1)")]);
+    desk.check("run hello.scm", 0, "1");
+    for (line, meant) in [
+        ("log helo", "did you mean `hello`?"),
+        ("log 1", "turn 1 is written `@1`, or with a run `RUN@1`"),
+    ] {
+        let said = desk.check(line, 1, "").errors;
+        assert!(said.contains(meant), "{line}: {said}");
+    }
+    assert!(!desk.check("log other", 1, "").errors.contains("did you mean"));
+}

@@ -95,6 +95,11 @@ fn a_failure_has_its_place_both_values_and_their_difference() {
         &["expected the error no-such, but it raised nothing"],
     );
     check(
+        "(test-error (car '(1)))",
+        1,
+        &["expected an error, but it raised nothing"],
+    );
+    check(
         "(test-approximate \"near\" 1.0 1.5 0.1)",
         1,
         &["expected 1.0", "actual   1.5", "one-test.scm:3:1"],

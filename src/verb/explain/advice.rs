@@ -71,7 +71,11 @@ impl Explaining<'_> {
     pub(super) fn advice(&self, failure: Option<&Explained>, status: Status, waits: &[Wait]) -> Vec<Advice> {
         let name = &self.place.name();
         match (failure, status) {
-            (Some(failure), _) => against(name, failure),
+            (Some(failure), _) => against(name, failure, self.is_prompt),
+            (None, Status::Finished | Status::Running) => {
+                vec![say![Way::at("log", name), " lists its turns"].into()]
+            }
+            _ if self.is_past() => vec![from_the_past(name, self.place.at().number())],
             (None, Status::Waiting) => waits.iter().take(1).flat_map(|wait| of_wait(name, wait)).collect(),
             (None, Status::Stuck) => vec![say![Way::at("waits", name), " lists the waits"].into(), why_not(name)],
             (None, Status::Left | Status::Broken) => vec![say![Way::at("resume", name), " goes on"].into()],
@@ -83,11 +87,15 @@ impl Explaining<'_> {
                 say![Way::of("work"), " goes on with it"].into(),
                 say![Way::at("resume", name), " goes on with it here"].into(),
             ],
-            (None, Status::Failed | Status::Finished | Status::Running) => {
-                vec![say![Way::at("log", name), " lists its turns"].into()]
-            }
+            (None, Status::Failed) => vec![say![Way::at("log", name), " lists its turns"].into()],
         }
     }
+}
+
+/// What helps at a turn that others follow.
+fn from_the_past(name: &str, turn: u64) -> Advice {
+    let back = Way::turn("goto", name, turn);
+    say![back, ", then ", Way::at("resume", name), ", goes on from there"].into()
 }
 
 fn of_wait(name: &str, wait: &Wait) -> Vec<Advice> {
@@ -108,19 +116,20 @@ fn of_wait(name: &str, wait: &Wait) -> Vec<Advice> {
 }
 
 /// What helps against a failure, by where it arose.
-fn against(name: &str, failure: &Explained) -> Vec<Advice> {
+fn against(name: &str, failure: &Explained, is_prompt: bool) -> Vec<Advice> {
     let turn = failure.turn;
     let shows: Advice = say![Way::turn("show", name, turn), " shows the turn"].into();
     let mut advice = match &failure.cause {
-        Cause::Program => vec![
-            say![Way::turn("frames", name, turn), " shows the variables there"].into(),
-            mended(name),
-        ],
-        Cause::Told => vec![mended(name)],
+        Cause::Program => vec![say![Way::turn("frames", name, turn), " shows the variables there"].into()],
+        Cause::Told => Vec::new(),
         Cause::Call { tool, asked, .. } => of_call(name, failure, tool, *asked),
         Cause::Gate { tools, .. } => of_gate(name, failure, tools),
         Cause::Time { is_question, .. } => of_time(name, turn, *is_question),
     };
+    // The program of a prompt is what is typed there.
+    if matches!(failure.cause, Cause::Program | Cause::Told) && !is_prompt {
+        advice.push(mended(name));
+    }
     advice.push(shows);
     if let (Some(answered), false) = (failure.answered, matches!(failure.cause, Cause::Gate { .. })) {
         let amend = Way::turn("amend", name, answered).with("INPUT");
@@ -142,12 +151,25 @@ fn mended(name: &str) -> Advice {
 fn of_call(name: &str, failure: &Explained, tool: &str, asked: u64) -> Vec<Advice> {
     let mut advice = Vec::new();
     if let Some(before) = asked.checked_sub(1) {
+        let kind = &failure.condition;
+        let again = match tool {
+            _ if exchange::lacks_provider(tool, kind) => "--provider NAME",
+            // A question to a model has no effect in the world, so Duet asks it again anyway.
+            exchange::TOOL => "",
+            _ => "--again",
+        };
+        let is_risky = again == "--again" && exchange::may_be_made(tool, kind);
+        let risk = if is_risky {
+            "; the first one may have had its effect"
+        } else {
+            ""
+        };
         advice.push(
             say![
                 Way::turn("goto", name, before),
                 ", then ",
-                Way::at("resume", name).with("--again"),
-                ", makes the call again; the first one may have had its effect",
+                Way::at("resume", name).with(again),
+                format!(", makes the call again{risk}"),
             ]
             .into(),
         );

@@ -42,7 +42,8 @@ fn turns_are_addressed_by_their_marks() {
     );
     let said = desk.check("goto greeter@greeted-bob", 1, "");
     assert!(said.errors.contains("has gone another way"), "{}", said.errors);
-    desk.check("mark greeter/main@1 asked", 0, "");
+    let said = desk.check("mark greeter/main@1 asked", 0, "").errors;
+    assert_eq!(said, "greeter@1 is marked asked; turn 2 was\n");
     desk.check(
         "mark greeter",
         0,
