@@ -350,7 +350,7 @@ impl SlowPath<'_> {
     pub(super) fn wrong_arity(&mut self, frame: Frame) -> (Frame, Flow) {
         let count = self.machine.argument_count;
         let name = self.procedure_at(frame.pc() as u32 - 1);
-        let message = format!("{name} does not take {count} arguments");
+        let message = format!("{name} does not take {count} {}", plural(&count.to_string()));
         self.fail_entry(frame, "wrong-arity", &message, self.arguments(frame, count))
     }
 
