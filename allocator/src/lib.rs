@@ -5,7 +5,7 @@
 //! allocator itself ends the process. A run's own limit stops its programs long before; this is for
 //! what no limit of a run can stop: a machine that has less than it says, and work of Duet itself
 //! that grows without end.
-//! Small blocks are mimalloc's, [large] ones mappings of their own.
+//! Small blocks are those of mimalloc; `large` makes the large ones.
 //! INVARIANT: the process ends here with [`EXIT_CODE`] and one message, never by a signal.
 //! The journal is sound then, because it is at every moment: a commit is whole or absent, and no
 //! effect of a turn that is not durable has left.

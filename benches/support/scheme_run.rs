@@ -17,9 +17,8 @@ use duet_runtime::run::snapshot::SnapshotPolicy;
 use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{Program, SchemePrograms, Source};
 
-// The command's own.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+// The allocator of the command.
+use duet_allocator as _;
 
 /// Compiles a program and the libraries it needs; one without `import` sees the library
 /// `default_import`.

@@ -9,8 +9,9 @@ use serde_json::Value as Json;
 
 use super::tools;
 use crate::error::CommandError;
-use crate::exports::home_of;
+use crate::exports::{home_of, names_elsewhere};
 use crate::saying::{Way, say};
+use crate::similar::nearest;
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
@@ -72,8 +73,12 @@ pub(crate) fn perform(_: &mut Project, request: &Request) -> Result<Report, Comm
         None
     };
     if descriptions.is_empty() && tool.is_none() {
+        let known = names_elsewhere("");
+        let near = nearest(&name, known.iter().map(|export| export.name.as_str()));
+        let meant = near.map(|near| format!("did you mean `{near}`? "));
         return Err(
             CommandError::problem(format!("there is no description of `{name}`")).advise(say![
+                meant.unwrap_or_default(),
                 Way::of("describe"),
                 " knows the kernel, the runtime, the standard library and the tools",
             ]),

@@ -116,3 +116,23 @@ fn a_run_that_is_not_there_is_named_with_the_nearest_one() {
     }
     assert!(!desk.check("log other", 1, "").errors.contains("did you mean"));
 }
+
+#[test]
+fn a_name_without_a_description_and_a_text_that_is_no_expression_are_named() {
+    let desk = Desk::new(&[(
+        "hello.scm",
+        "(define stock 1) (display stock) (set! stock 2) (display stock)",
+    )]);
+    desk.check("run hello.scm", 0, "12");
+    for (line, told) in [
+        ("describe asert!", "did you mean `assert!`?"),
+        (
+            "when '(list stock'",
+            "`(list stock` is no expression: this parenthesis is never closed",
+        ),
+        ("when '(if)' hello --first", "`(if)` is no expression: "),
+    ] {
+        let said = desk.check(line, 1, "").errors;
+        assert!(said.contains(told), "{line}: {said}");
+    }
+}

@@ -58,7 +58,7 @@ impl Values<'_> {
     /// so another change may come before it; `None` if the value is the same at both ends.
     ///
     /// # Errors
-    /// If a turn cannot be restored, or the expression wants to act.
+    /// If a turn cannot be restored, the text is no expression, or the expression wants to act.
     pub(super) fn bisect(&self) -> Result<Option<ValueChange>, CommandError> {
         let (mut low, mut high) = (1, self.last()?);
         if low >= high {
@@ -151,6 +151,10 @@ impl Values<'_> {
                 shown.extend(written);
                 Ok(Valued::Value(shown))
             }
+            // A text that is no expression has no value at any turn.
+            ExpressionOutcome::Raised(failure) if failure.kind == "syntax-error" => Err(CommandError::problem(
+                format!("`{}` is no expression: {}", self.text, message_of(&failure)),
+            )),
             ExpressionOutcome::Raised(failure) => {
                 Ok(Valued::Raised(format!("{}: {}", failure.kind, message_of(&failure))))
             }
