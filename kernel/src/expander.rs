@@ -16,6 +16,7 @@ mod forgetting;
 mod import;
 mod library;
 mod limits;
+mod macros;
 mod node;
 mod procedural;
 mod top_level;
@@ -28,13 +29,13 @@ use std::sync::Arc;
 
 use crate::core::{INTERACTION, Unit, VariableId};
 use crate::datum::reader::read_within;
-use crate::datum::{Name, SourceId, Span};
+use crate::datum::{Name, SourceId};
 use crate::diagnostic::Diagnostic;
 use crate::form::FORMS;
 use crate::syntax::binding::Binding;
 use crate::syntax::procedural::{Constants, Evaluated, Expanding, TransformerFault, TransformerId};
+use crate::syntax::rules::Auxiliary;
 use crate::syntax::rules::template::Multiplicity;
-use crate::syntax::rules::{Auxiliary, Rules};
 use crate::syntax::scope::{Scope, ScopeSet};
 use crate::syntax::symbol::Symbol;
 use crate::syntax::{Identifier, Syntax, SyntaxStore};
@@ -46,6 +47,7 @@ use demand::Waiting;
 use forgetting::Before;
 use import::Importing;
 pub(crate) use library::FEATURES;
+pub(crate) use macros::{Macro, Transformer};
 pub use top_level::{Meaning, TopLevel};
 pub(crate) use unit::{Head, UnitExpander};
 
@@ -240,29 +242,6 @@ pub struct Expander {
     kernel: ScopeSet,
     /// Whether the units that it makes are counted.
     is_counted: bool,
-}
-
-/// A macro: the way it rewrites its uses.
-#[derive(Debug)]
-pub(crate) struct Macro {
-    pub(crate) transformer: Transformer,
-    /// The module it is defined in.
-    pub(crate) module: Scope,
-    pub(crate) definition: Span,
-}
-
-/// The kinds of transformers.
-#[derive(Debug)]
-pub(crate) enum Transformer {
-    Rules(Rules),
-    /// The macro of a library that was compiled ahead, whose text has not been read yet.
-    Ahead(Name),
-    /// A procedure that runs at expansion time.
-    Procedure {
-        id: TransformerId,
-        /// Whether it rewrites assignments to its keyword.
-        rewrites_assignments: bool,
-    },
 }
 
 /// A pattern variable of `syntax-case`: the variable that holds its match.

@@ -127,12 +127,16 @@ fn a_name_without_a_description_and_a_text_that_is_no_expression_are_named() {
     for (line, told) in [
         ("describe asert!", "did you mean `assert!`?"),
         (
-            "when '(list stock'",
+            "when \"(list stock\"",
             "`(list stock` is no expression: this parenthesis is never closed",
         ),
-        ("when '(if)' hello --first", "`(if)` is no expression: "),
+        ("when \"(if)\" hello --first", "`(if)` is no expression: "),
     ] {
         let said = desk.check(line, 1, "").errors;
         assert!(said.contains(told), "{line}: {said}");
+    }
+    for (kind, told) in [("wirte", "did you mean `write`?"), ("NOSUCH", "the kinds are ")] {
+        let said = desk.check(&format!("log hello --kind {kind}"), 2, "").errors;
+        assert!(said.contains(told), "{kind}: {said}");
     }
 }

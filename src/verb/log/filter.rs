@@ -4,7 +4,7 @@
 //! Read next: `../log.rs`.
 
 use duet_journal::{Record, Sequence};
-use duet_runtime::action::Action;
+use duet_runtime::action::{Action, KINDS};
 use duet_runtime::model::codec::{Codec, label_of};
 use duet_runtime::record::{Body, TurnRecord};
 use duet_runtime::run::source::Source;
@@ -15,6 +15,7 @@ use crate::error::CommandError;
 use crate::journal::Place;
 use crate::origins::{KnownOrigins, Origin, Origins};
 use crate::query::Query;
+use crate::similar::nearest;
 use crate::turn;
 use crate::turn::line::{self, did, heard, tells_of_failure};
 use crate::value_text::shown;
@@ -46,6 +47,9 @@ impl Filter {
             };
             Ok::<_, CommandError>(option.map(read).transpose()?.flatten())
         };
+        if let Some(kind) = &request.kind {
+            require_kind(kind)?;
+        }
         Ok(Self {
             actor: request.actor.clone(),
             kind: request.kind.clone(),
@@ -199,6 +203,25 @@ fn calls_as(role: &str, turn: &TurnRecord, at: Sequence, origins: &mut Origins<'
         }
     }
     Ok(false)
+}
+
+/// Requires that some event or action is of a kind.
+fn require_kind(kind: &str) -> Result<(), CommandError> {
+    let known = || {
+        KINDS
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(Event::labels().iter().copied())
+    };
+    if known().any(|name| name == kind) {
+        return Ok(());
+    }
+    let error = CommandError::usage(format!("`--kind {kind}`: no event or action is of this kind"));
+    let advice = match nearest(kind, known()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the kinds are {}", known().collect::<Vec<_>>().join(", ")),
+    };
+    Err(error.advise(advice))
 }
 
 fn has_kind(turn: &TurnRecord, kind: &str) -> bool {
