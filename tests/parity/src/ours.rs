@@ -19,7 +19,7 @@ use duet_runtime::state::refusal::Refusal;
 use duet_runtime::turn::activation::Activation;
 use duet_runtime::turn::image::{FreezeError, Image, Stored, ThawError};
 use duet_runtime::turn::program::Programs;
-use duet_runtime::turn::task::{Argument, End, Resumption, Task, Until, Wanted};
+use duet_runtime::turn::task::{Argument, End, Resumption, Task, Until, WaitCondition};
 use preserves::IOValue;
 
 use crate::duet::{DONE, capture, fact, group, literal, never_frozen, never_thawed, record, spawn, start};
@@ -270,7 +270,7 @@ impl Body {
             Kept::Wait(wait) => Ok(End::Parked {
                 continuation: self.keep(Kept::Waited(wait)),
                 until: Until::Condition {
-                    wanted: vec![Wanted::Matching(awaited(wait))],
+                    wanted: vec![WaitCondition::Matching(awaited(wait))],
                     is_edge: false,
                 },
             }),
