@@ -129,7 +129,7 @@ macro_rules! instruction_table {
             ResumeComposable = 0x78, resume_composable, "resume-composable", [], "Puts the frames of register 1 on the current continuation and returns the elements of the list in register 2 to them.";
             CallWithResults = 0x79, call_with_results, "call-with-results", [a: In, b: In], "Calls a with the values that b stands for in place of the running procedure.";
             AbortWithContinuation = 0x7b, abort_with_continuation, "abort-with-continuation", [], "Aborts to the nearest prompt with tag register 1, whose handler gets the frames up to it and the elements of the list in register 2; calls register 3 with tag and list instead where that takes more.";
-            CallTraced = 0x7c, call_traced, "call-traced", [], "Calls register 1 with register 2; a condition without a trace receives the frames that are active, and a trace goes on with them if register 3, where there is one, is true.";
+            CallTraced = 0x7c, call_traced, "call-traced", [], "Calls register 1 with register 2, a condition with the trace of its raise.";
             Uncaught = 0x7a, uncaught, "uncaught", [], "Ends the computation: nothing handles register 1.";
         }
     };

@@ -1,7 +1,6 @@
 //! `duet attach`: shows what a run prints while another process executes it, and answers for the
 //! person.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::mpsc::{Receiver, channel};
@@ -70,7 +69,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
                 records
             }
             None => {
-                let known = pause.take().map_or_else(|| Pause::of(&store, journal, &place), Ok)?;
+                // A process that has just begun with the run may end without a record.
+                let known = pause.take().filter(|pause: &Pause| pause.rest.is_some());
+                let mut known = known.map_or_else(|| Pause::of(&store, journal, &place), Ok)?;
                 if !known.is_of_worker(&store, &place)? {
                     return Ok(known.end(&place, terminal));
                 }
@@ -102,7 +103,7 @@ struct Pause {
     /// What it waits for, and until when at most.
     words: String,
     until_ms: Option<u64>,
-    is_told: Cell<bool>,
+    is_told: bool,
 }
 
 impl Pause {
@@ -117,7 +118,7 @@ impl Pause {
             },
             words: found.words,
             until_ms: found.until_ms,
-            is_told: Cell::new(false),
+            is_told: false,
         })
     }
 
@@ -133,8 +134,8 @@ impl Pause {
     }
 
     /// Says once that the run rests, and waits a little.
-    fn rest(&self, place: &Place, now_ms: u64, terminal: &mut Terminal) {
-        if let (Some(rest), false) = (self.rest, self.is_told.replace(true)) {
+    fn rest(&mut self, place: &Place, now_ms: u64, terminal: &mut Terminal) {
+        if let (Some(rest), false) = (self.rest, std::mem::replace(&mut self.is_told, true)) {
             let words = match self.words.as_str() {
                 "" => String::new(),
                 words => format!(": {}", duet_drivers::text::line(words)),

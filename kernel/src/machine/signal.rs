@@ -76,9 +76,11 @@ pub struct BacktraceEntry {
 /// The frames that were active when `condition` was raised, innermost first, with the outermost of
 /// those that tail calls gave up, where it is known. Empty if nothing has raised the condition.
 pub fn backtrace(heap: &Heap, code: &CodeSpace, condition: Value) -> Vec<BacktraceEntry> {
-    let Some(points) = trace_of(heap, condition) else {
+    let is_condition = heap.is_kind(condition, Kind::Condition);
+    let Some(trace) = is_condition.then(|| trace_of(heap, condition)).flatten() else {
         return Vec::new();
     };
+    let points = points_of(heap, trace);
     // A procedure that does not take the arguments has not begun, and has not left itself.
     let kind = heap.field(condition, condition::KIND);
     let has_begun = !heap.is_symbol(kind) || heap.symbol_name(kind) != "wrong-arity";
@@ -211,16 +213,17 @@ impl Machine {
     }
 }
 
-/// The return points in a condition's trace, innermost first, if it has one.
-fn trace_of(heap: &Heap, object: Value) -> Option<Vec<Value>> {
-    let points = heap
-        .is_kind(object, Kind::Condition)
-        .then(|| heap.field(object, condition::BACKTRACE))?;
-    heap.is_kind(points, Kind::Frames).then(|| {
-        (0..heap.object_length(points))
-            .map(|index| heap.field(points, index))
-            .collect()
-    })
+/// The object with the return points of a condition's trace, if it has one.
+fn trace_of(heap: &Heap, condition: Value) -> Option<Value> {
+    let trace = heap.field(condition, condition::BACKTRACE);
+    heap.is_kind(trace, Kind::Frames).then_some(trace)
+}
+
+/// The return points of a trace, innermost first.
+fn points_of(heap: &Heap, trace: Value) -> Vec<Value> {
+    (0..heap.object_length(trace))
+        .map(|index| heap.field(trace, index))
+        .collect()
 }
 
 fn set_trace(heap: &mut Heap, condition: Value, points: &[Value]) -> Result<(), HeapFull> {
@@ -275,21 +278,30 @@ impl SlowPath<'_> {
     pub(super) fn call_traced(&mut self, mut frame: Frame) -> (Frame, Flow) {
         let (procedure, object) = (frame.get(1), frame.get(2));
         let joins = self.machine.argument_count > 2 && frame.get(3).is_true();
-        let known = trace_of(self.heap, object);
-        if self.heap.is_kind(object, Kind::Condition) && (known.is_none() || joins) {
-            let mut points = Vec::new();
-            self.machine.points_below(self.heap, frame.base_index(), &mut points);
-            if let Some(known) = known.filter(|known| !known.is_empty()) {
-                points.splice(..0, known.into_iter().chain([BETWEEN_FIBERS]));
-                points.truncate(JOINED_MAX);
+        if self.heap.is_kind(object, Kind::Condition) {
+            let known = trace_of(self.heap, object);
+            if known.is_none() || joins {
+                self.trace_here(frame, object, known);
+                frame.reload_heap(self.heap);
             }
-            // Without room, the condition keeps the trace that it has.
-            let _ = self.heap.leniently(|heap| set_trace(heap, object, &points));
-            frame.reload_heap(self.heap);
         }
         frame.set(0, procedure);
         frame.set(1, object);
         self.enter(frame, 1)
+    }
+
+    /// Gives a condition the frames below, after those of the trace that it has. Without room, it
+    /// keeps that trace.
+    fn trace_here(&mut self, frame: Frame, condition: Value, known: Option<Value>) {
+        let mut points = known.map_or_else(Vec::new, |known| points_of(self.heap, known));
+        if !points.is_empty() {
+            points.push(BETWEEN_FIBERS);
+        }
+        let mut below = Vec::new();
+        self.machine.points_below(self.heap, frame.base_index(), &mut below);
+        points.extend(below);
+        points.truncate(JOINED_MAX);
+        let _ = self.heap.leniently(|heap| set_trace(heap, condition, &points));
     }
 
     /// A condition of the given kind about the frame at the base, raised in its place.

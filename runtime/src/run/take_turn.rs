@@ -463,7 +463,7 @@ impl Run {
         self.state.commit_turn();
         debug_assert!(
             self.state.actor(turn.actor).is_none_or(Actor::has_whole_facets),
-            "what belongs to a facet is listed there, so that it goes with the facet"
+            "a facet lists all its observers, waits and fibers, so that they end with it"
         );
         for (actor, request) in reconsidered {
             draft.outbox.push(actor, Event::Reconsider { request });

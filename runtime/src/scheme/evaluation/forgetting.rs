@@ -81,7 +81,7 @@ impl Evaluations {
         undone
     }
 
-    /// Forgets what texts brought that are not among those that are kept.
+    /// Forgets the sources and libraries of undone texts.
     pub(in crate::scheme) fn leave(&mut self, undone: &[Text], text_compiler: &mut TextCompiler<'_>) {
         if !undone.is_empty() {
             let forgotten = text_compiler.brought.forgotten;
