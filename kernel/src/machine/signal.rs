@@ -272,18 +272,16 @@ impl SlowPath<'_> {
         self.enter(frame, 1)
     }
 
-    /// Calls register 1 with register 2, in place of the frame at the base. A condition without a
-    /// trace receives the frames below; the trace of another fiber goes on with them if register 3
-    /// says so.
+    /// Calls register 1 with register 2, a condition, in place of the frame at the base. Without a
+    /// trace it receives the frames below; the trace of another fiber goes on with them if register
+    /// 3 says so.
     pub(super) fn call_traced(&mut self, mut frame: Frame) -> (Frame, Flow) {
         let (procedure, object) = (frame.get(1), frame.get(2));
         let joins = self.machine.argument_count > 2 && frame.get(3).is_true();
-        if self.heap.is_kind(object, Kind::Condition) {
-            let known = trace_of(self.heap, object);
-            if known.is_none() || joins {
-                self.trace_here(frame, object, known);
-                frame.reload_heap(self.heap);
-            }
+        let known = trace_of(self.heap, object);
+        if known.is_none() || joins {
+            self.trace_here(frame, object, known);
+            frame.reload_heap(self.heap);
         }
         frame.set(0, procedure);
         frame.set(1, object);

@@ -6,7 +6,7 @@
 //! Read next: `machine/control.rs`.
 
 use crate::code::ARITY_AT_ENTRY;
-use crate::heap::Register;
+use crate::heap::{Kind, Register};
 use crate::heap::kind::prompt_link;
 use crate::instruction::{Instruction, Opcode};
 use crate::value::{Immediate, Value};
@@ -322,6 +322,13 @@ impl Frame {
 
     #[inline(always)]
     pub(super) fn call_traced(&mut self, slow: &mut SlowPath<'_>, _: &Instruction) -> Flow {
+        let (procedure, object) = (self.get(1), self.get(2));
+        if !slow.heap.is_kind(object, Kind::Condition) {
+            // Only a condition has a place for a trace.
+            self.set(0, procedure);
+            self.set(1, object);
+            return self.enter_with(slow, procedure, 1);
+        }
         slow.defer(|slow, frame, _| slow.call_traced(frame))
     }
 
