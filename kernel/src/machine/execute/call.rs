@@ -6,8 +6,8 @@
 //! Read next: `machine/control.rs`.
 
 use crate::code::ARITY_AT_ENTRY;
-use crate::heap::{Kind, Register};
 use crate::heap::kind::prompt_link;
+use crate::heap::{Kind, Register};
 use crate::instruction::{Instruction, Opcode};
 use crate::value::{Immediate, Value};
 
