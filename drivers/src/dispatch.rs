@@ -52,6 +52,21 @@ pub(crate) struct Job {
     pub(crate) live: Live,
 }
 
+impl Job {
+    /// What the tool may know about the call; `leaving` is true when the process gives it up.
+    pub(crate) fn context(&self, leaving: Arc<AtomicBool>) -> Context {
+        Context {
+            key: self.key.clone(),
+            asking: self.asking.clone(),
+            tool: self.name.clone(),
+            undo_log: self.undo_log.clone(),
+            secrets: self.secrets.clone(),
+            live: self.live.clone(),
+            leaving,
+        }
+    }
+}
+
 /// A message to the worker.
 enum Message {
     Start(Box<Job>),
@@ -231,15 +246,7 @@ fn begin(calls: &mut JoinSet<()>, job: Job, leaving: Arc<AtomicBool>, reports: &
         reports: reports.clone(),
         owed: Some((job.request, job.key.clone())),
     };
-    let context = Context {
-        key: job.key,
-        asking: job.asking,
-        tool: job.name,
-        undo_log: job.undo_log,
-        secrets: job.secrets,
-        live: job.live,
-        leaving,
-    };
+    let context = job.context(leaving);
     // A panic here would end all other calls; dropping the promise reports the failure.
     let first = AssertUnwindSafe(|| job.tool.call(job.payload.clone(), context.clone()));
     let call = catch_unwind(first).ok()?;

@@ -31,6 +31,7 @@ use crate::threads::Threads;
 use crate::timers::{Moment, Timer, Timers};
 use crate::tool::Registry;
 use crate::tool::failure::Kind;
+use crate::tool::interface::Stub;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::{UndoLog, UndoNote};
 use crate::waker::{Stop, Waker};
@@ -56,6 +57,8 @@ pub struct World {
     /// Calls that start when all effects of one batch are known, because one effect may acknowledge
     /// another's undo note.
     jobs: Vec<Job>,
+    /// The open calls that never return.
+    silent: BTreeSet<RequestId>,
     /// Where calls wait until their undo notes are durable.
     acknowledgements: BTreeMap<RequestId, oneshot::Sender<UndoNote>>,
     /// The keys of running calls whose request number now belongs to another effect; no fiber waits
@@ -146,6 +149,7 @@ impl World {
             prepared: settings.prepared,
             open: BTreeMap::new(),
             jobs: Vec::new(),
+            silent: BTreeSet::new(),
             acknowledgements: BTreeMap::new(),
             orphans: BTreeSet::new(),
             timers: Timers::counting(settings.counted),
@@ -173,7 +177,12 @@ impl World {
     /// Says whether an effect in progress can still answer.
     pub fn is_expecting(&self) -> bool {
         // The program itself answers a scripted call, or else nobody does.
-        self.open.len() > self.scripts.count() || !self.orphans.is_empty() || self.guests.is_open
+        self.open.len() > self.unanswerable() || !self.orphans.is_empty() || self.guests.is_open
+    }
+
+    /// The number of open requests that nothing outside answers: scripted calls, and silent ones.
+    fn unanswerable(&self) -> usize {
+        self.scripts.count() + self.silent.len()
     }
 
     fn console(&self) -> MutexGuard<'_, Console> {
@@ -319,6 +328,18 @@ impl World {
 
     /// Starts a call; one that has no thread has failed.
     fn start(&mut self, job: Job) {
+        match job.tool.stub(&job.payload, &job.context(Arc::default())) {
+            Stub::Absent => {}
+            Stub::Silent => {
+                self.silent.insert(job.request);
+                return;
+            }
+            Stub::Returns(outcome) => {
+                let Job { request, key, .. } = job;
+                let input = Input::ToolResult { request, outcome };
+                return self.report(Report::Answered { key, request, input });
+            }
+        }
         let Some(Engine { threads, calls }) = &mut self.engine else {
             return;
         };
@@ -403,6 +424,7 @@ impl World {
     fn forget(&mut self, request: RequestId) {
         self.acknowledgements.remove(&request);
         self.scripts.forget(request);
+        self.silent.remove(&request);
         self.timers.stop(request);
         self.input.stream.forget(request);
         if let AnswerSource::On(terminal) = &self.person {
@@ -501,6 +523,7 @@ impl World {
             self.open.remove(&request);
             self.acknowledgements.remove(&request);
             self.scripts.forget(request);
+            self.silent.remove(&request);
         }
         is_open
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use duet_drivers::tool::double::{Answered, written};
+use duet_drivers::tool::double::{RecordedCall, written};
 use duet_journal::PackedValue;
 use duet_journal::beside::create_beside;
 use preserves::IOValue;
@@ -16,16 +16,17 @@ use crate::error::CommandError;
 use crate::journal::Place;
 use crate::owned_run::compiled;
 use crate::redact::Secrets;
-use crate::testing::answers::answered;
+use crate::testing::answers::recorded;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
 /// Writes the answers that a run received from tools, so that they can serve again.
 ///
 /// The result is a script of doubles, as `duet test --record` writes it beside a test: each answer
-/// is for a call with the same arguments by the same actor, preferably in the same definition. It
-/// leaves out the answers of the clock, of files of the workspace and of environment variables, and
-/// all calls after the addressed turn.
+/// is for a call with the same arguments by the same actor, preferably in the same definition. A
+/// call that the program withdrew, or that had no answer yet, stays without one. Left out are the
+/// answers of the clock, of files of the workspace and of environment variables, and all calls after
+/// the addressed turn.
 ///
 /// Duet refuses answers that have a secret in them: the value of an environment variable whose name
 /// says so (KEY, TOKEN, SECRET, PASSWORD …).
@@ -53,6 +54,8 @@ pub(crate) struct Request {
 pub(crate) struct Report {
     address: String,
     answers: usize,
+    /// The calls without an answer.
+    silent: usize,
     script: String,
     /// The file that has the script, if one does.
     file: Option<PathBuf>,
@@ -67,19 +70,20 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let place = look.resolve_turn(request.address.as_deref())?;
     let pinned = compiled::pinned(look.store, &place)?;
     let ledger = place.source(look.store).ledger(Some(place.at()), pinned.programs)?;
-    let answers = answered(&ledger);
-    let script = written(&answers);
+    let calls = recorded(&ledger);
+    let script = written(&calls);
     if !request.with_secrets {
         let mut secrets = Secrets::default();
         learn(look.store, &place, std::slice::from_ref(&place.head), &mut secrets)?;
-        refuse_secret(&secrets, &place, &answers)?;
+        refuse_secret(&secrets, &place, &calls)?;
     }
     if let Some(path) = &request.out {
         write(path, &script, request.force)?;
     }
     Ok(Report {
         address: place.address(place.at()),
-        answers: answers.len(),
+        answers: calls.iter().filter(|call| call.outcome.is_some()).count(),
+        silent: calls.iter().filter(|call| call.outcome.is_none()).count(),
         script,
         file: request.out.clone(),
     })
@@ -90,6 +94,7 @@ impl Report {
         json!({
             "address": self.address,
             "answers": self.answers,
+            "silent": self.silent,
             "file": self.file.as_ref().map(|file| file.display().to_string()),
             "script": self.script,
         })
@@ -103,16 +108,22 @@ impl Report {
             1 => "1 answer".to_owned(),
             count => format!("{count} answers"),
         };
-        Told::data("").say(format!("{answers} of {} in {}", self.address, file.display()))
+        let silent = match self.silent {
+            0 => String::new(),
+            1 => " and 1 call without one".to_owned(),
+            count => format!(" and {count} calls without one"),
+        };
+        Told::data("").say(format!("{answers}{silent} of {} in {}", self.address, file.display()))
     }
 }
 
 /// Requires that no answer and no question has a secret in it.
-fn refuse_secret(secrets: &Secrets, place: &Place, answers: &[Answered]) -> Result<(), CommandError> {
-    for Answered { tool, asking, outcome } in answers {
+fn refuse_secret(secrets: &Secrets, place: &Place, calls: &[RecordedCall]) -> Result<(), CommandError> {
+    for RecordedCall { tool, asking, outcome } in calls {
         let answer = match outcome {
-            Ok(value) => value.clone(),
-            Err(failure) => IOValue::new(failure.message.clone()),
+            None => IOValue::new(false),
+            Some(Ok(value)) => value.clone(),
+            Some(Err(failure)) => IOValue::new(failure.message.clone()),
         };
         // In their packed form texts have no escapes, in which a secret would hide.
         let answer = PackedValue::from_value(&answer)

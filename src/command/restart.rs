@@ -29,10 +29,11 @@ use crate::world_options::WorldOptions;
 ///
 /// The actor keeps its number, its name, its rights, and the configuration with which it was
 /// spawned. Everything that it has computed is gone: its facts are retracted, its facets, fibers
-/// and waits end without their hooks, its open calls are withdrawn, and the actors that are linked
-/// to its facets end. Then its procedure is called again, in an empty heap, with the definitions of
-/// the text that the run executes. Messages that were on their way to it wait for an observer with
-/// the same pattern; keyed entries and what others know of the actor stay.
+/// and waits end without their hooks, its open calls and timers are withdrawn, also timers that
+/// have run out meanwhile, and the actors that are linked to its facets end. Then its procedure is
+/// called again, in an empty heap, with the definitions of the text that the run executes. Messages
+/// that were on their way to it wait for an observer with the same pattern; keyed entries and what
+/// others know of the actor stay.
 ///
 /// ACTOR is its number, its role, its role and number as `duet log` shows them, or its path of
 /// names, which begins with the main program: `main/clerk` is the first clerk that it spawned,

@@ -77,8 +77,9 @@ pub(crate) use name::{claim_name, read_name};
 /// A file of doubles is a dictionary in Preserves text from names of tools to lists of
 /// <returns VALUE>, <fails KIND MESSAGE>, <after MILLISECONDS REPLY>, <for TEXT REPLY>, which is
 /// for a call with this text, <asked PAYLOAD REPLY>, which is for a call with exactly this payload,
-/// and <by ACTOR DEFINITION REPLY>, which in a test is for a call by this actor, preferably in this
-/// definition. A single file may call these tools.
+/// <by ACTOR DEFINITION REPLY>, which in a test is for a call by this actor, preferably in this
+/// definition, and <silent>, which leaves the call without an answer. A single file may call these
+/// tools.
 ///
 /// Variables with KEY, TOKEN, SECRET or PASSWORD in their names are secrets, and so are those that
 /// `--secret` names. The program gets {{secret:NAME}}, which becomes the value only on the way to a

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use duet_drivers::ticker::Ticker;
-use duet_drivers::tool::double::Answered;
+use duet_drivers::tool::double::RecordedCall;
 use duet_drivers::waker::Waker;
 use duet_journal::Store;
 use duet_journal::packed::View;
@@ -23,7 +23,7 @@ use duet_runtime::scheme::{SchemePrograms, TextCounts};
 use super::OwnedRun;
 use crate::error::CommandError;
 use crate::render::SourceTexts;
-use crate::testing::answers::answered;
+use crate::testing::answers::recorded;
 use crate::watch::asked_file;
 
 /// The kind of the condition that stands for an assertion that failed.
@@ -50,7 +50,7 @@ pub(crate) struct Tested {
     /// Whether its time was over.
     pub(crate) is_late: bool,
     /// The calls of tools that have an answer, in the order of the calls.
-    pub(crate) calls: Vec<Answered>,
+    pub(crate) calls: Vec<RecordedCall>,
     /// The paths of the files of the workspace that it asked for.
     pub(crate) files: Vec<String>,
     /// How often lines were executed, by text, if that is counted.
@@ -90,7 +90,7 @@ impl OwnedRun {
         let rest = self.run_on(store)?;
         drop(clock);
         let findings = self.run.ledger().map_or_else(Vec::new, findings);
-        let calls = self.run.ledger().map_or_else(Vec::new, answered);
+        let calls = self.run.ledger().map_or_else(Vec::new, recorded);
         let files = self.run.ledger().map_or_else(Vec::new, files);
         let waits = if matches!(rest, DriveOutcome::Ended { .. }) {
             Vec::new()

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use duet_drivers::prepared::covers;
-use duet_drivers::tool::double::{Answered, Doubles, without, written};
+use duet_drivers::tool::double::{Doubles, RecordedCall, without, written};
 use duet_drivers::world::scripts;
 use duet_runtime::driver::EffectKind;
 use duet_runtime::record::key::Ledger;
@@ -60,20 +60,23 @@ pub(super) fn read(test: &Path, live: &[String]) -> Result<Option<Recorded>, Com
     }))
 }
 
-/// Returns the calls of tools that received an answer, in their order, without those that are never
-/// recorded, or that a script of the test answers.
-pub(crate) fn answered(ledger: &Ledger) -> Vec<Answered> {
+/// Returns the calls of tools in their order, without those that are never recorded, or that a
+/// script of the test answers. A call that the program withdrew, or that is still open, is there
+/// without an answer: what came of the others depends on its silence.
+pub(crate) fn recorded(ledger: &Ledger) -> Vec<RecordedCall> {
     let scripted = scripted(ledger);
-    let calls = ledger.answered().into_iter().filter_map(|(asked, outcome)| {
+    let outcomes = ledger.outcomes();
+    let calls = ledger.asked.iter().filter_map(|asked| {
         let EffectKind::Tool { name, .. } = &asked.question else {
             return None;
         };
-        let outcome = match outcome {
-            Ok(value) => Ok(value.clone()),
-            Err(fault) => Err(tool_failure(fault)?),
+        let outcome = match outcomes.get(&asked.request) {
+            None => None,
+            Some(Ok(value)) => Some(Ok(value.clone())),
+            Some(Err(fault)) => Some(Err(tool_failure(fault)?)),
         };
         let is_scripted = scripted.iter().any(|pattern| covers(pattern, name));
-        (is_recorded(name) && !is_scripted).then(|| Answered {
+        (is_recorded(name) && !is_scripted).then(|| RecordedCall {
             tool: name.clone(),
             asking: asked.key.asking(),
             outcome,
@@ -93,11 +96,11 @@ fn scripted(ledger: &Ledger) -> Vec<String> {
     calls.flatten().collect()
 }
 
-/// Writes the answers that a test received, or removes the file if there are none.
+/// Writes the calls of a test with their answers, or removes the file if there are none.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub(super) fn write(test: &Path, calls: &[Answered]) -> Result<(), CommandError> {
+pub(super) fn write(test: &Path, calls: &[RecordedCall]) -> Result<(), CommandError> {
     let path = beside(test);
     let done = if !calls.is_empty() {
         fs::write(&path, written(calls))

@@ -5,7 +5,8 @@
 //! `<returns VALUE>`, `<fails KIND MESSAGE>`, `<after MILLISECONDS REPLY>`, `<for TEXT REPLY>`,
 //! which is kept for a call with the text in its payload, `<asked PAYLOAD REPLY>`, which is kept
 //! for a call with exactly this payload, and `<by ACTOR DEFINITION REPLY>`, which is for a call by
-//! this actor, preferably in this definition, wherever it is known who calls.
+//! this actor, preferably in this definition, wherever it is known who calls. `<silent>` leaves a
+//! call without an answer, as if the program had withdrawn it before.
 //! INVARIANT: a tool that has a double is never called; a double has the description of the tool
 //! that it replaces.
 //! It does not answer calls; `scripted.rs` does.
@@ -41,7 +42,7 @@ pub enum DoubleError {
     TooDeep,
     /// It is not a dictionary from names to lists.
     NoDictionary,
-    /// A reply has none of the four forms.
+    /// A reply has none of the forms.
     NoReply {
         /// The tool.
         tool: String,
@@ -64,8 +65,8 @@ impl fmt::Display for DoubleError {
             Self::NoReply { tool, position, found } => write!(
                 formatter,
                 "reply {position} of {tool} must be <returns value>, <fails kind message>, \
-                 <after milliseconds reply>, <for text reply>, <asked payload reply> or \
-                 <by actor definition reply>, not {found}"
+                 <after milliseconds reply>, <for text reply>, <asked payload reply>, \
+                 <by actor definition reply> or <silent>, not {found}"
             ),
         }
     }
@@ -177,14 +178,15 @@ fn read_reply(reply: &IOValue) -> Option<Reply> {
         .then(|| reply.label().as_symbol().map(std::borrow::Cow::into_owned))??;
     let field = |index: usize| IOValue::from(reply.index(index));
     match (label.as_str(), reply.len()) {
-        ("returns", 1) => Some(plain(Ok(field(0)))),
+        ("silent", 0) => Some(plain(None)),
+        ("returns", 1) => Some(plain(Some(Ok(field(0))))),
         ("fails", 2) => {
             let failure = ToolFailure {
                 kind: field(0).as_symbol()?.into_owned(),
                 message: field(1).as_string()?.into_owned(),
                 details: Vec::new(),
             };
-            Some(plain(Err(failure)))
+            Some(plain(Some(Err(failure))))
         }
         ("after", 2) => {
             let mut reply = read_reply(&field(1))?;
@@ -213,26 +215,27 @@ fn read_reply(reply: &IOValue) -> Option<Reply> {
     }
 }
 
-/// A call that received an answer.
+/// A call of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answered {
+pub struct RecordedCall {
     /// The name of the tool.
     pub tool: String,
     /// Who asked what.
     pub asking: Asking,
-    /// The answer.
-    pub outcome: Outcome,
+    /// The answer; nothing if the program withdrew the call, or still waits.
+    pub outcome: Option<Outcome>,
 }
 
 /// Writes a script with a reply to each call, in the order of the tools' names, then of the
 /// payloads and of who asked; equal calls keep their order.
-pub fn written(calls: &[Answered]) -> String {
+pub fn written(calls: &[RecordedCall]) -> String {
     let mut tools: BTreeMap<&str, Vec<[String; 3]>> = BTreeMap::new();
-    for Answered { tool, asking, outcome } in calls {
+    for RecordedCall { tool, asking, outcome } in calls {
         let text = |text: &str| preserves(&IOValue::new(text.to_owned()));
         let reply = match outcome {
-            Ok(value) => format!("<returns {}>", preserves(value)),
-            Err(failure) => {
+            None => "<silent>".to_owned(),
+            Some(Ok(value)) => format!("<returns {}>", preserves(value)),
+            Some(Err(failure)) => {
                 let kind = preserves(&IOValue::symbol(failure.kind.clone()));
                 format!("<fails {kind} {}>", text(&failure.message))
             }
@@ -295,7 +298,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_comes_in_one_order() {
-        let call = |tool: &str, payload: &str, outcome| Answered {
+        let call = |tool: &str, payload: &str, outcome| RecordedCall {
             tool: tool.to_owned(),
             asking: Asking {
                 asker: Asker {
@@ -312,14 +315,15 @@ mod tests {
             details: Vec::new(),
         };
         let calls = [
-            call("b", "{x: 2}", Ok(IOValue::new(1))),
-            call("b", "{x: 1}", Err(failure)),
-            call("a", "[\"é\"]", Ok(IOValue::new("z".to_owned()))),
+            call("b", "{x: 2}", Some(Ok(IOValue::new(1)))),
+            call("b", "{x: 1}", Some(Err(failure))),
+            call("a", "[\"é\"]", None),
         ];
         let script = written(&calls);
         check(&script, Ok(&["a", "b"]));
         let other = [calls[2].clone(), calls[1].clone(), calls[0].clone()];
         assert_eq!(written(&other), script);
+        assert!(script.contains("<silent>"), "{script}");
         check(&without(&script, |name| name == "a").expect("a script"), Ok(&["b"]));
     }
 
@@ -343,8 +347,8 @@ mod tests {
         check(
             "{a: [<return 1>]}",
             Err("reply 1 of a must be <returns value>, <fails kind message>, \
-                 <after milliseconds reply>, <for text reply>, <asked payload reply> or \
-                 <by actor definition reply>, not <return 1>"),
+                 <after milliseconds reply>, <for text reply>, <asked payload reply>, \
+                 <by actor definition reply> or <silent>, not <return 1>"),
         );
         check(&"[".repeat(100_000), Err("brackets are nested more than 512 deep"));
         check(

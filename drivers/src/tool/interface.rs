@@ -43,8 +43,24 @@ pub trait Tool: Send + Sync {
         needs.iter().any(|need| *need == "net" || need.starts_with("mcp."))
     }
 
+    /// Says what comes of a call before it is made, on the thread that runs turns, in the order in
+    /// which the program makes the calls. A tool that acts in the world has nothing prepared.
+    fn stub(&self, _payload: &IOValue, _context: &Context) -> Stub {
+        Stub::Absent
+    }
+
     /// Starts a call; dropping the result abandons it.
     fn call(&self, payload: IOValue, context: Context) -> Call;
+}
+
+/// What is known of a call before it is made.
+pub enum Stub {
+    /// Nothing; [`Tool::call`] makes the call.
+    Absent,
+    /// The call returns this, and is not made.
+    Returns(Outcome),
+    /// The call is not made, and never returns.
+    Silent,
 }
 
 /// What a tool may know about the call besides its payload.

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use duet_runtime::model::value::map_atoms;
 use preserves::IOValue;
 
 use super::failure::Kind;
-use super::interface::{Call, Context, Outcome, Tool};
+use super::interface::{Call, Context, Outcome, Stub, Tool};
 use crate::text;
 use crate::tool::description::{Description, EffectClass, Retry};
 use crate::tool::returns::Returns;
@@ -32,7 +32,21 @@ pub struct Scripted {
 #[derive(Debug, Default)]
 struct Script {
     replies: VecDeque<Reply>,
+    /// The replies that were chosen for calls that are still to be made, by the keys of these.
+    chosen: BTreeMap<String, Choice>,
     calls: Vec<(IOValue, Context)>,
+}
+
+/// The reply to a call, or the reason why there is none.
+type Choice = Result<Reply, NoReply>;
+
+/// The reason why there is no reply to a call.
+#[derive(Clone, Debug)]
+struct NoReply {
+    /// The number of replies that are left for other calls.
+    left: usize,
+    /// The nearest of those for certain payloads.
+    nearest: Option<String>,
 }
 
 /// A prepared reply.
@@ -46,8 +60,8 @@ pub struct Reply {
     pub texts: Vec<String>,
     /// How long it takes, in milliseconds.
     pub delay_ms: u64,
-    /// What the call returns.
-    pub outcome: Outcome,
+    /// What the call returns; nothing if it never does.
+    pub outcome: Option<Outcome>,
 }
 
 /// How well a reply fits a call.
@@ -59,6 +73,11 @@ enum Fit {
 }
 
 impl Reply {
+    /// Says whether it is what came of a call in another run, with all its attempts.
+    fn is_recorded(&self) -> bool {
+        self.by.is_some()
+    }
+
     /// Says how well it fits a call, whose arguments have keys in the place of the run's own ids. A
     /// call of which nobody knows who makes it is anybody's.
     fn fit(&self, payload: &IOValue, asking: Option<&Asking>, arguments: Option<&IOValue>) -> Option<Fit> {
@@ -85,6 +104,15 @@ impl fmt::Display for Reply {
         }
         self.texts.iter().try_for_each(|text| write!(f, " with {text:?}"))?;
         self.by.iter().try_for_each(|by| write!(f, " by {by}"))
+    }
+}
+
+impl Script {
+    fn choose(&mut self, payload: &IOValue, asking: Option<&Asking>) -> Choice {
+        take_fitting(&mut self.replies, payload, asking).ok_or_else(|| NoReply {
+            left: self.replies.len(),
+            nearest: nearest(&self.replies, payload, asking),
+        })
     }
 }
 
@@ -196,7 +224,7 @@ impl Scripted {
             by: None,
             texts: Vec::new(),
             delay_ms,
-            outcome,
+            outcome: Some(outcome),
         })
     }
 
@@ -227,28 +255,49 @@ impl Tool for Scripted {
         &self.description
     }
 
+    fn stub(&self, payload: &IOValue, context: &Context) -> Stub {
+        let mut script = self.script();
+        let stub = match script.choose(payload, context.asking.as_deref()) {
+            Ok(Reply { outcome: None, .. }) => Stub::Silent,
+            // No attempt of it is made again.
+            Ok(reply) if reply.is_recorded() && reply.delay_ms == 0 => {
+                reply.outcome.map_or(Stub::Silent, Stub::Returns)
+            }
+            choice => {
+                script.chosen.insert(context.key.clone(), choice);
+                return Stub::Absent;
+            }
+        };
+        script.calls.push((payload.clone(), context.clone()));
+        stub
+    }
+
     fn call(&self, payload: IOValue, context: Context) -> Call {
-        let reply = {
+        let choice = {
             let mut script = self.script();
-            let asking = context.asking.as_deref();
-            let reply = take_fitting(&mut script.replies, &payload, asking);
-            let left = (script.replies.len(), nearest(&script.replies, &payload, asking));
+            let chosen = script.chosen.remove(&context.key);
+            let choice = chosen.unwrap_or_else(|| script.choose(&payload, context.asking.as_deref()));
             script.calls.push((payload, context));
-            reply.ok_or(left)
+            choice
         };
         let name = self.description.name.clone();
         Box::pin(async move {
-            let reply = reply.map_err(|left| {
-                Kind::Failed.because(match left {
-                    (0, _) => format!("the double of {name} has no reply left"),
-                    (_, Some(nearest)) => format!("the double of {name} cannot reply: {nearest}"),
-                    (left, None) => {
+            let reply = choice.map_err(|missing| {
+                Kind::Failed.because(match missing {
+                    NoReply { left: 0, .. } => format!("the double of {name} has no reply left"),
+                    NoReply {
+                        nearest: Some(nearest), ..
+                    } => format!("the double of {name} cannot reply: {nearest}"),
+                    NoReply { left, nearest: None } => {
                         format!("none of the {left} replies left of the double of {name} is for this call")
                     }
                 })
             })?;
             tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
-            reply.outcome
+            match reply.outcome {
+                Some(outcome) => outcome,
+                None => std::future::pending().await,
+            }
         })
     }
 }

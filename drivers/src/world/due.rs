@@ -94,10 +94,10 @@ impl World {
         self.ahead = arrived.ok();
     }
 
-    /// Moves the virtual clock to the earliest deadline, if nothing is under way but timers and
-    /// calls that the program answers itself; else waits for a report, and no time passes.
+    /// Moves the virtual clock to the earliest deadline, if nothing is under way but timers, calls
+    /// that the program answers itself and silent ones; else waits for a report, and no time passes.
     fn wait_virtually(&mut self) {
-        let waiting = self.timers.count() + self.scripts.count();
+        let waiting = self.timers.count() + self.unanswerable();
         let is_idle = self.open.len() == waiting && self.orphans.is_empty() && !self.guests.is_open;
         match self.timers.earliest_ms().filter(|_| is_idle) {
             Some(at_ms) => self.clock.move_to(at_ms),

@@ -11,8 +11,7 @@ use duet_journal::Sequence;
 use preserves::IOValue;
 
 use super::rerun::comparison::{longest_ascent, nearest};
-use super::rerun::outcome_of;
-use crate::record::key::{Key, Ledger, LedgerRequest};
+use crate::record::key::{Key, Ledger, LedgerRequest, Outcomes};
 use crate::run::error::RunError;
 use crate::run::source::{BranchPart, PORTION, Source, decode_turn};
 
@@ -105,9 +104,10 @@ pub fn align(left: &Ledger, right: &Ledger) -> Alignment {
         .map(|asked| by_key.get(&asked.key).copied())
         .collect();
     let in_order = longest_ascent(&met.iter().flatten().copied().collect::<Vec<_>>());
-    let answered = |ledger: &Ledger, asked: &LedgerRequest| Answered {
+    let (left_outcomes, right_outcomes) = (left.outcomes(), right.outcomes());
+    let answered = |outcomes: &Outcomes<'_>, asked: &LedgerRequest| Answered {
         asked: asked.clone(),
-        outcome: outcome_of(ledger, asked.request).cloned(),
+        outcome: outcomes.get(&asked.request).map(|outcome| (*outcome).clone()),
     };
     let both = right
         .asked
@@ -115,8 +115,8 @@ pub fn align(left: &Ledger, right: &Ledger) -> Alignment {
         .zip(&met)
         .filter_map(|(asked, met)| Some((asked, (*met)?)));
     let both = both.zip(in_order).map(|((asked, met), is_in_order)| Pair {
-        left: answered(left, &left.asked[met]),
-        right: answered(right, asked),
+        left: answered(&left_outcomes, &left.asked[met]),
+        right: answered(&right_outcomes, asked),
         is_moved: !is_in_order,
     });
     let mut found = Alignment {
@@ -128,16 +128,16 @@ pub fn align(left: &Ledger, right: &Ledger) -> Alignment {
     for (asked, _) in right.asked.iter().zip(&met).filter(|(_, met)| met.is_none()) {
         match nearest(&asked.key, &mut left_alone) {
             Some(near) => found.changed.push(ChangedRequest {
-                left: answered(left, near),
-                right: answered(right, asked),
+                left: answered(&left_outcomes, near),
+                right: answered(&right_outcomes, asked),
             }),
-            None => found.right.push(answered(right, asked)),
+            None => found.right.push(answered(&right_outcomes, asked)),
         }
     }
     found.left = left_alone
         .into_iter()
         .flatten()
-        .map(|asked| answered(left, asked))
+        .map(|asked| answered(&left_outcomes, asked))
         .collect();
     let shared = found.both.len() + found.changed.len();
     debug_assert_eq!(

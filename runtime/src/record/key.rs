@@ -170,6 +170,9 @@ pub struct LedgerOutput {
     pub output: EffectKind,
 }
 
+/// Answers, by the numbers of their requests.
+pub type Outcomes<'a> = BTreeMap<RequestId, &'a Result<IOValue, IOValue>>;
+
 /// What a run has asked, heard and shown.
 #[derive(Clone, Debug)]
 pub struct Ledger {
@@ -238,18 +241,15 @@ impl Ledger {
         Some(asked.key.asking())
     }
 
-    /// Lists the requests that received an answer, each with it, in the order of the requests.
-    pub fn answered(&self) -> Vec<(&LedgerRequest, &Result<IOValue, IOValue>)> {
-        let mut answers = BTreeMap::new();
+    /// Returns the answers, by the numbers of their requests; of several answers to one, the first.
+    pub fn outcomes(&self) -> Outcomes<'_> {
+        let mut outcomes = BTreeMap::new();
         for heard in &self.heard {
             if let Event::Answered { request, outcome } = &heard.event {
-                answers.entry(*request).or_insert(outcome);
+                outcomes.entry(*request).or_insert(outcome);
             }
         }
-        let asked = self.asked.iter();
-        asked
-            .filter_map(|asked| Some((asked, *answers.get(&asked.request)?)))
-            .collect()
+        outcomes
     }
 
     /// Takes a turn; `places` are those of its actions, as far as they are known.
