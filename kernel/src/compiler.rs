@@ -31,6 +31,7 @@ use crate::unit::{Block, CompiledUnit};
 use analysis::Analysis;
 use emitter::Emitter;
 use expression::Context;
+use integrate::Copies;
 
 /// The maximum nesting of expressions; the compiler refuses deeper programs.
 const NESTING_MAX: usize = 20_000;
@@ -139,6 +140,8 @@ fn generate(
             integrated: unit.integrated.clone(),
             origins: Vec::new(),
         },
+        copies: integration.as_ref().map(|integration| &integration.copies),
+        literals: BTreeMap::new(),
         symbols: BTreeMap::new(),
         primitive_numbers: BTreeMap::new(),
         finished: Vec::new(),
@@ -166,6 +169,9 @@ struct Compiler<'a> {
     analysis: &'a Analysis,
     primitives: &'a dyn Primitives,
     output: CompiledUnit,
+    copies: Option<&'a Copies>,
+    /// The numbers of literals by their nodes before integration.
+    literals: BTreeMap<CoreId, u32>,
     symbols: BTreeMap<Name, u32>,
     primitive_numbers: BTreeMap<Name, u32>,
     /// Blocks by number; a number is assigned before its block is generated.
@@ -265,6 +271,18 @@ impl Compiler<'_> {
         if origins.last().and_then(|(_, last)| *last) != call {
             origins.push((offset, call));
         }
+    }
+
+    /// The number of a literal's object. Each form that is read is one object, wherever
+    /// optimisation has put copies of it.
+    fn literal_number(&mut self, id: CoreId, datum: &Datum) -> u32 {
+        let id = self.copies.map_or(id, |copies| copies.literal_of(id));
+        if let Some(number) = self.literals.get(&id) {
+            return *number;
+        }
+        let number = self.constant_number(datum);
+        self.literals.insert(id, number);
+        number
     }
 
     fn constant_number(&mut self, datum: &Datum) -> u32 {

@@ -42,7 +42,7 @@ impl Compiler<'_> {
         self.mark(emitter, id);
         match &unit.nodes[id.0 as usize] {
             Core::Constant(datum) => self.simple(emitter, context, |compiler, emitter, target| {
-                compiler.literal(emitter, datum, target);
+                compiler.literal(emitter, id, datum, target);
                 Ok(())
             }),
             Core::Unspecified => self.unspecified(emitter, context),
@@ -170,7 +170,7 @@ impl Compiler<'_> {
         })
     }
 
-    pub(super) fn literal(&mut self, emitter: &mut Emitter, datum: &Datum, target: Register) {
+    fn literal(&mut self, emitter: &mut Emitter, id: CoreId, datum: &Datum, target: Register) {
         if let Some(value) = immediate_of(&datum.nodes[datum.root.0 as usize]) {
             emit_immediate(emitter, value, target);
             return;
@@ -179,7 +179,7 @@ impl Compiler<'_> {
             emitter.aw(Opcode::Small, target, small as u32);
             return;
         }
-        let number = self.constant_number(datum);
+        let number = self.literal_number(id, datum);
         emitter.aw(Opcode::Constant, target, number);
     }
 

@@ -7,6 +7,7 @@
 //! INVARIANT: a call is replaced only where the global certainly holds the procedure: it is defined
 //! once, never assigned, in a unit that no later one can change, and nothing that runs before its
 //! definition can reach the call.
+//! INVARIANT: a literal is one object however often its form is copied.
 //! It knows no registers.
 //! Read next: `compiler/analysis.rs`.
 
@@ -48,6 +49,8 @@ pub(super) struct Copies {
     nodes: BTreeMap<CoreId, (CoreId, CoreId)>,
     /// The call that was replaced, and the parameter of its procedure.
     variables: BTreeMap<VariableId, (CoreId, VariableId)>,
+    /// The literal of which each copied literal is a copy.
+    literals: BTreeMap<CoreId, CoreId>,
 }
 
 impl Copies {
@@ -63,6 +66,14 @@ impl Copies {
             }
             None => vec![node],
         }
+    }
+
+    /// The literal of the unit before integration from which a literal comes.
+    pub(super) fn literal_of(&self, mut literal: CoreId) -> CoreId {
+        while let Some(original) = self.literals.get(&literal) {
+            literal = *original;
+        }
+        literal
     }
 
     /// The calls in whose procedures a variable stands, outermost first, and the variable of the
@@ -274,12 +285,18 @@ impl Rewriting<'_> {
         for (parameter, argument) in template.parameters.iter().zip(arguments) {
             let node = &self.unit.nodes[argument.0 as usize];
             let value = if self.is_steady(node) {
-                node.clone()
+                Substitute {
+                    node: node.clone(),
+                    literal: matches!(node, Core::Constant(_)).then_some(argument),
+                }
             } else {
                 let variable = self.fresh(*parameter);
                 self.copies.variables.insert(variable, (call, *parameter));
                 bindings.push((variable, argument));
-                Core::Local(variable)
+                Substitute {
+                    node: Core::Local(variable),
+                    literal: None,
+                }
             };
             values.insert(*parameter, value);
         }
@@ -366,8 +383,11 @@ impl Rewriting<'_> {
     fn copy(&mut self, id: CoreId, copying: &mut Copying) -> CoreId {
         let original = self.original;
         let node = &original.nodes[id.0 as usize];
+        let mut literal = matches!(node, Core::Constant(_)).then_some(id);
         let node = if let Core::Local(variable) = node {
-            copying.values.get(variable).unwrap_or(node).clone()
+            let value = copying.values.get(variable);
+            literal = value.and_then(|value| value.literal);
+            value.map_or(node, |value| &value.node).clone()
         } else if let Core::Call { procedure, arguments } = node {
             Core::Call {
                 procedure: self.copy(*procedure, copying),
@@ -392,6 +412,9 @@ impl Rewriting<'_> {
         let copy = CoreId(self.unit.nodes.len() as u32);
         self.unit.nodes.push(node);
         self.copies.nodes.insert(copy, (copying.replaced, id));
+        if let Some(literal) = literal {
+            self.copies.literals.insert(copy, literal);
+        }
         let own = original.spans[id.0 as usize];
         self.unit
             .spans
@@ -404,6 +427,13 @@ impl Rewriting<'_> {
     }
 }
 
+/// What stands in the place of a parameter.
+struct Substitute {
+    node: Core,
+    /// The node of the literal that it is, if it is one.
+    literal: Option<CoreId>,
+}
+
 /// The state of copying a template's body to a call.
 struct Copying {
     /// The span of the whole template; nodes with this span get that of the call.
@@ -412,7 +442,7 @@ struct Copying {
     replaced: CoreId,
     call: Span,
     /// The values of the parameters.
-    values: BTreeMap<VariableId, Core>,
+    values: BTreeMap<VariableId, Substitute>,
     /// The integrated call of the copied nodes, an index in the unit's list.
     around: Option<u32>,
     /// Maps the calls that were integrated in the template's body to their copies.

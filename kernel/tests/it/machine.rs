@@ -80,7 +80,7 @@ const NATIVE_MODES: [NativeMode; 5] = [
 ];
 
 /// Checks a program's value, without interruption and with many, in every way to run.
-fn check(program: &str, expected: &str) {
+pub(crate) fn check(program: &str, expected: &str) {
     let slices = [i64::MAX, 1, 2, 7];
     for (slice, native) in slices
         .iter()

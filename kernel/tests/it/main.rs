@@ -14,6 +14,7 @@ mod continuation_images;
 mod cost;
 mod image;
 mod listing;
+mod literals;
 mod liveness;
 mod machine;
 mod native;
