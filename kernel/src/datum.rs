@@ -8,6 +8,7 @@
 
 pub(crate) mod atom;
 mod bytes;
+pub(crate) mod case;
 pub mod lexer;
 mod printer;
 pub mod reader;

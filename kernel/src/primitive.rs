@@ -206,7 +206,6 @@ mod numeric;
 mod complex;
 mod flonum;
 mod character;
-mod case;
 mod string;
 mod text;
 mod symbol;

@@ -3,14 +3,14 @@
 //! INVARIANT: a character is a Unicode scalar value. Properties and mappings come from the Rust
 //! standard library and change only with its version of Unicode; categories come from a crate.
 //! It does not know strings.
-//! Read next: `primitive/case.rs`.
+//! Read next: `datum/case.rs`.
 
 use unicode_general_category::get_general_category;
 
 use super::PrimitiveError;
 use super::argument::{character_at, integer_at};
-use super::case::{fold_simple, to_lower_simple, to_upper_simple};
 use super::cost;
+use crate::datum::case::{fold_simple, to_lower_simple, to_upper_simple};
 use crate::value::Value;
 
 primitives! {

@@ -9,9 +9,9 @@ use super::argument::{
     character_at, copy_at, count_at, index_at, integer_at, list_at, mutable_at, range_at, string_at, vector_at,
     wrong_type,
 };
-use super::case::fold_full;
 use super::cost;
 use super::{Context, PrimitiveError};
+use crate::datum::case::fold_full;
 use crate::heap::{Heap, Kind};
 use crate::value::Value;
 use std::cmp::Ordering;

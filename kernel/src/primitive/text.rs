@@ -5,9 +5,9 @@
 //! Read next: `primitive/symbol.rs`.
 
 use super::argument::{bytevector_at, character_at, range_at, string_at};
-use super::case::fold_full;
 use super::cost;
 use super::{Context, PrimitiveError};
+use crate::datum::case::fold_full;
 use crate::heap::Kind;
 use crate::value::Value;
 

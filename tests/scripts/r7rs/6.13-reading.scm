@@ -11,6 +11,8 @@
 (from-string "'a")                                   ; => 'a
 (from-string "`(a ,b ,@c)")                          ; => `(a ,b ,@c)
 (from-string "#!fold-case ABC")                      ; => abc
+(from-string "#!fold-case STRAẞE")                   ; => strasse
+(from-string "#!fold-case ΑΣ")                       ; => ασ
 (from-string "#!fold-case #!no-fold-case ABC")       ; => ABC
 
 ;; Symbols, booleans, characters, numbers.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::super::reader::ReadProblem;
 use super::super::{Name, Node};
+use crate::datum::case::fold_full;
 use crate::number::Complex;
 
 /// The names of R7RS, section 6.6.
@@ -36,7 +37,7 @@ pub(super) fn word(word: &str, folds_case: bool) -> Result<Node, ReadProblem> {
     }
     let fold = |text: &str| {
         if folds_case {
-            Name(Arc::from(text.to_lowercase()))
+            Name(Arc::from(text.chars().flat_map(fold_full).collect::<String>()))
         } else {
             Name::from(text)
         }

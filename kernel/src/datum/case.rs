@@ -9,7 +9,7 @@
 //! Source: The Unicode Standard, 3.13 and 5.18; `CaseFolding.txt`, `SpecialCasing.txt`.
 
 /// Returns the upper-case form of a character if it is one character, else the character.
-pub(super) fn to_upper_simple(character: char) -> char {
+pub(crate) fn to_upper_simple(character: char) -> char {
     // The Greek letters with iota subscript have a simple mapping to title case besides the full
     // one to two characters.
     let distance = match character {
@@ -21,7 +21,7 @@ pub(super) fn to_upper_simple(character: char) -> char {
 }
 
 /// Returns the lower-case form of a character.
-pub(super) fn to_lower_simple(character: char) -> char {
+pub(crate) fn to_lower_simple(character: char) -> char {
     match character {
         '\u{130}' => 'i',
         _ => only(character.to_lowercase()).unwrap_or(character),
@@ -29,7 +29,7 @@ pub(super) fn to_lower_simple(character: char) -> char {
 }
 
 /// Returns the simple case folding of a character, the same for all that differ only in case.
-pub(super) fn fold_simple(character: char) -> char {
+pub(crate) fn fold_simple(character: char) -> char {
     match character {
         '\u{130}' => character,
         '\u{1e9e}' => '\u{df}',
@@ -41,7 +41,7 @@ pub(super) fn fold_simple(character: char) -> char {
 }
 
 /// Returns the full case folding of a character, for caseless comparison of texts.
-pub(super) fn fold_full(character: char) -> impl Iterator<Item = char> {
+pub(crate) fn fold_full(character: char) -> impl Iterator<Item = char> {
     let (whole, parts) = match (character, folds_up_or_not(character)) {
         ('\u{1e9e}', _) => (None, "ss"),
         (_, Some(folded)) => (Some(folded), ""),
