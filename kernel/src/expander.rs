@@ -118,6 +118,10 @@ pub trait Transformers: fmt::Debug + Send {
         form: Syntax,
         expanding: &mut Expanding<'_>,
     ) -> Result<Syntax, TransformerFault>;
+
+    /// Says whether evaluations and calls have changed a variable or an object that was there
+    /// before them. From then on what a transformer makes may depend on what was expanded before.
+    fn has_changed(&self) -> bool;
 }
 
 /// The name of a library: symbols and exact non-negative integers.
@@ -229,6 +233,9 @@ pub struct Expander {
     transformer_calls: u64,
     /// The libraries that were evaluated for transformers.
     instantiated: BTreeSet<Name>,
+    /// The libraries whose expansion has run code, and those of them where that code has changed
+    /// something, or another library's has before.
+    computed: BTreeMap<Name, HasChanged>,
     pub(crate) constants: Constants,
     pub(crate) pattern_variables: Vec<PatternVariable>,
     /// The number of units begun.
@@ -243,6 +250,10 @@ pub struct Expander {
     /// Whether the units that it makes are counted.
     is_counted: bool,
 }
+
+/// Whether the code that ran for a library may have met what other code has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct HasChanged(bool);
 
 /// A pattern variable of `syntax-case`: the variable that holds its match.
 #[derive(Clone, Copy, Debug)]
@@ -344,6 +355,7 @@ impl Expander {
             transformers: None,
             transformer_calls: 0,
             instantiated: BTreeSet::new(),
+            computed: BTreeMap::new(),
             constants: Constants::default(),
             pattern_variables: Vec::new(),
             units_begun: 0,

@@ -20,7 +20,7 @@ use crate::core::Unit;
 use crate::datum::Span;
 use crate::expander::Transformers;
 use crate::heap::kind::condition;
-use crate::heap::{Heap, HeapFull, Kind, Limits, RootId};
+use crate::heap::{Heap, HeapFull, Kind, Limits, Register, RootId};
 use crate::machine::{Instance, Machine, Outcome, backtrace};
 use crate::primitive::Primitive;
 use crate::printer::write_limited;
@@ -46,6 +46,7 @@ const SHOWN_CHARACTERS: usize = 200;
 pub struct TransformerMachine {
     host_primitives: Vec<Primitive>,
     session: Option<Box<Session>>,
+    has_changed: bool,
 }
 
 /// The state that exists once a transformer was needed.
@@ -55,6 +56,8 @@ struct Session {
     code: CodeSpace,
     /// The operation that answers a request, by the primitive's number.
     operations: Vec<Option<Operation>>,
+    /// Whether the last evaluation or call that succeeded has changed what was there before.
+    has_changed: bool,
 }
 
 impl fmt::Debug for TransformerMachine {
@@ -74,6 +77,7 @@ impl TransformerMachine {
         TransformerMachine {
             host_primitives: host_primitives.to_vec(),
             session: None,
+            has_changed: false,
         }
     }
 
@@ -88,6 +92,7 @@ impl TransformerMachine {
                 machine: Machine::new(),
                 instance: Instance::new(Limits { bytes_max: LIMIT_BYTES }),
                 operations: operations.collect(),
+                has_changed: false,
                 code,
             })
         })
@@ -101,11 +106,18 @@ impl Transformers for TransformerMachine {
             compile(unit, &session.code).map_err(|error| TransformerFault::Uncompilable(error.to_string()))?;
         let loaded = session.code.load(&compiled);
         let number = loaded.map_err(|error| TransformerFault::Uncompilable(error.to_string()))?;
-        session.in_turn(|session| {
+        let globals = session.globals();
+        let evaluated = session.in_turn(|session| {
             let procedure = session.instance.unit_procedure(&session.code, number)?;
             let value = session.call(procedure, &[], expanding)?;
             session.keep(value)
-        })
+        })?;
+        // The table of globals may have moved, because it grew.
+        let now = session.globals();
+        let mut globals = globals.iter().zip(&now);
+        let is_assigned = globals.any(|(before, now)| before != now && *before != Value::UNDEFINED);
+        self.has_changed |= is_assigned || session.has_changed;
+        Ok(evaluated)
     }
 
     fn apply(
@@ -114,7 +126,8 @@ impl Transformers for TransformerMachine {
         form: Syntax,
         expanding: &mut Expanding<'_>,
     ) -> Result<Syntax, TransformerFault> {
-        self.session().in_turn(|session| {
+        let session = self.session();
+        let made = session.in_turn(|session| {
             let heap = &mut session.instance.heap;
             let procedure = heap.root_value(RootId(transformer.0));
             let argument = convert::to_value(heap, form)?;
@@ -126,7 +139,13 @@ impl Transformers for TransformerMachine {
                 }
                 Unconvertible::TooMuch => TransformerFault::TooMuchSyntax,
             })
-        })
+        })?;
+        self.has_changed |= session.has_changed;
+        Ok(made)
+    }
+
+    fn has_changed(&self) -> bool {
+        self.has_changed
     }
 }
 
@@ -146,11 +165,24 @@ impl Session {
         let outcome = action(self);
         self.machine.clear(&mut self.instance);
         if outcome.is_ok() {
+            self.has_changed = self.instance.heap.has_turn_changed();
             self.instance.heap.commit_turn();
         } else {
             self.instance.heap.abort_turn();
         }
         outcome
+    }
+
+    /// The values of all globals.
+    fn globals(&self) -> Vec<Value> {
+        let heap = &self.instance.heap;
+        let table = heap.register(Register::Globals);
+        match table.is_true() {
+            true => (0..heap.object_length(table))
+                .map(|place| heap.field(table, place))
+                .collect(),
+            false => Vec::new(),
+        }
     }
 
     /// Calls a procedure and answers its requests until it ends.

@@ -188,6 +188,75 @@ fn a_changed_text_is_compiled_again_with_all_that_depends_on_it() {
     }
 }
 
+/// Libraries whose macros count, and tell what they have counted.
+const COUNTING: &str = "(define-library (counting) (export next reached a) (import (duet base))
+  (begin
+    (begin-for-syntax (define n 0) (define (bump!) (set! n (+ n 1)) n))
+    (define-syntax next (lambda (x) (syntax-case x () ((k) (datum->syntax #'k (bump!))))))
+    (define-syntax reached (lambda (x) (syntax-case x () ((k) (datum->syntax #'k n)))))
+    (define a (next))))";
+
+/// One that only asks how far another one has counted.
+const ASKING: &str =
+    "(define-library (asking) (export b) (import (duet base) (counting)) (begin (define b (reached))))";
+
+/// One whose expansion lets another one count.
+const USING: &str = "(define-library (using) (export c) (import (duet base) (counting)) (begin (define (c) (next))))";
+
+#[test]
+fn what_macros_remember_does_not_depend_on_what_is_kept_compiled() {
+    let program = |libraries: &str, body: &str| {
+        format!("(import (scheme base) (scheme write) {libraries})\n(write (list {body}))")
+    };
+    let programs = [
+        ("count.scm", program("(counting)", "a (next) (next)")),
+        ("ask.scm", program("(asking) (counting)", "b (reached)")),
+        ("use.scm", program("(using) (counting)", "(c) (next)")),
+        ("use-ask.scm", program("(using) (asking) (counting)", "(c) b (reached)")),
+    ];
+    let mut files = vec![("counting.sld", COUNTING), ("asking.sld", ASKING), ("using.sld", USING)];
+    files.extend(programs.iter().map(|(name, text)| (*name, text.as_str())));
+    let desk = Desk::new(&files);
+    for round in 1..=3 {
+        for (program, _) in &programs {
+            let fresh = desk.duet(&format!("run {program} --memory"));
+            desk.check(&format!("run {program}"), 0, &fresh.output);
+            let run = program.trim_end_matches(".scm");
+            let run = if round == 1 {
+                run.to_owned()
+            } else {
+                format!("{run}-{round}")
+            };
+            desk.check(&format!("replay --check {run}"), 0, "identical: 1 turn\n");
+        }
+    }
+    desk.check("run count.scm", 0, "(1 2 3)");
+    assert_eq!(
+        cached(&desk),
+        [] as [PathBuf; 0],
+        "none of them means the same in each program"
+    );
+}
+
+#[test]
+fn a_library_whose_macros_only_compute_is_kept_compiled() {
+    let library = "(define-library (pure) (export a name) (import (duet base))
+  (begin
+    (begin-for-syntax (define (double x) (* 2 x)) (define table (list 1 2 3)))
+    (define-syntax twice (lambda (x) (syntax-case x ()
+      ((k n) (let ((v (make-vector 200 0)))
+               (vector-set! v 1 (double (syntax->datum #'n)))
+               (datum->syntax #'k (vector-ref v 1)))))))
+    (define-syntax name (lambda (x) (syntax-case x () ((_ s) #''fresh-symbol))))
+    (define a (list (twice 4) (twice 5) (name 1)))))";
+    let program = "(import (scheme base) (scheme write) (pure)) (write (list a (name 2)))";
+    let desk = Desk::new(&[("pure.sld", library), ("p.scm", program)]);
+    for _ in 0..2 {
+        desk.check("run p.scm", 0, "((8 10 fresh-symbol) fresh-symbol)");
+        assert_eq!(cached(&desk).len(), 1);
+    }
+}
+
 #[test]
 fn a_library_of_the_program_itself_takes_the_place_of_one_in_a_file() {
     let desk = shapes();

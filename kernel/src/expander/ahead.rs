@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use super::unit::UnitExpander;
 use super::{
-    Expander, Expansion, KERNEL_LIBRARY, LIMIT_EXPANSION_NODES, Library, LibraryName, Macro, Requirement, SourceText,
-    Transformer,
+    Expander, Expansion, HasChanged, KERNEL_LIBRARY, LIMIT_EXPANSION_NODES, Library, LibraryName, Macro, Requirement,
+    SourceText, Transformer,
 };
 use crate::core::{Core, CoreId, Global, Unit};
 use crate::datum::{Name, SourceId, Span};
@@ -47,6 +47,9 @@ pub struct Ahead {
     /// The number of macros, in the order of their definitions, whose numbers other units may know.
     macros: u32,
     is_on_demand: bool,
+    /// Whether its expansion has run code, which might make something else where other libraries
+    /// have changed what the code reads.
+    is_computed: bool,
     unit: Option<UnitBytes>,
 }
 
@@ -121,10 +124,15 @@ impl Ahead {
 impl Expander {
     /// Returns the stored form of a library that this session has loaded, finished and compiled;
     /// `files` are its text and its included texts, by path. Returns nothing for a library that
-    /// cannot be stored.
+    /// cannot be stored, such as one whose expansion has changed what transformers read: it must
+    /// change that again in the next session.
     pub fn keep(&self, name: &Name, files: &[(String, SourceText)], compiled: Option<&CompiledUnit>) -> Option<Ahead> {
         // A library between its passes has no unit yet.
         let library = self.libraries.get(name).filter(|_| !self.waiting.contains_key(name))?;
+        let computed = self.computed.get(name);
+        if computed == Some(&HasChanged(true)) {
+            return None;
+        }
         let mut ordinals: BTreeMap<u32, (Name, u32)> = BTreeMap::new();
         let mut counts: BTreeMap<Scope, u32> = BTreeMap::new();
         for (number, definition) in (0..).zip(&self.macros) {
@@ -170,6 +178,7 @@ impl Expander {
             needs: library.needs.clone(),
             macros,
             is_on_demand: library.is_on_demand,
+            is_computed: computed.is_some(),
             unit,
         })
     }
@@ -181,13 +190,16 @@ impl Expander {
         Some((home.clone(), number - stub.macros.start))
     }
 
-    /// Returns whether the imports of a library that are loaded are those that it was compiled
-    /// with. A program may define a library of the same name.
+    /// Returns whether a library would be compiled to the same now: the imports that are loaded are
+    /// those that it was compiled with, and the code that ran for it would find what it found. A
+    /// program may define a library of the same name.
     pub(super) fn fits(&self, ahead: &Ahead) -> bool {
-        ahead.imports.iter().all(|import| {
-            let is_ahead = self.stubs.get(import).is_some_and(|stub| !stub.is_superseded);
-            is_ahead || import.as_str() == KERNEL_LIBRARY || !self.libraries.contains_key(import)
-        })
+        let is_fixed = !ahead.is_computed || !self.has_changed();
+        is_fixed
+            && ahead.imports.iter().all(|import| {
+                let is_ahead = self.stubs.get(import).is_some_and(|stub| !stub.is_superseded);
+                is_ahead || import.as_str() == KERNEL_LIBRARY || !self.libraries.contains_key(import)
+            })
     }
 
     /// Returns the name of a form or primitive in the kernel's own library.

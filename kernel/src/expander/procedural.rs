@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::unit::UnitExpander;
-use super::{Expander, Module, Transformer, Transformers};
+use super::{Expander, HasChanged, Module, Transformer, Transformers};
 use crate::core::{Core, CoreId, Unit};
 use crate::datum::{Datum, Name, Node, Span};
 use crate::diagnostic::{DiagnosticKind, FormError, Note, NoteKind, TransformerProblem};
@@ -41,6 +41,12 @@ impl Expander {
     /// Returns whether procedural macros are supported.
     pub(crate) fn can_run_transformers(&self) -> bool {
         self.transformers.is_some()
+    }
+
+    /// Returns whether code that ran for some module has changed what other code may read.
+    pub(super) fn has_changed(&self) -> bool {
+        let transformers = self.transformers.as_ref();
+        transformers.is_some_and(|transformers| transformers.has_changed())
     }
 
     /// Runs an action at expansion time, as part of a step.
@@ -172,9 +178,21 @@ impl UnitExpander<'_> {
             origin: store.origin(run.place),
         };
         let nodes_max = self.nodes_limit();
-        self.session.run(step, nodes_max, |transformers, expanding| {
+        let evaluated = self.session.run(step, nodes_max, |transformers, expanding| {
             transformers.evaluate(unit, expanding)
-        })
+        });
+        self.note_computed();
+        evaluated
+    }
+
+    /// Notes that code has run for this module.
+    fn note_computed(&mut self) {
+        let library = self.module.proper_name.as_ref().unwrap_or(&self.module.name);
+        let has_changed = HasChanged(self.session.has_changed());
+        let computed = &mut self.session.computed;
+        if computed.get(library).is_none_or(|known| *known < has_changed) {
+            computed.insert(library.clone(), has_changed);
+        }
     }
 
     /// Rewrites a use of a procedural macro.
@@ -185,6 +203,7 @@ impl UnitExpander<'_> {
         let made = self.session.run(step, nodes_max, |transformers, expanding| {
             transformers.apply(id, form, expanding)
         });
+        self.note_computed();
         let made = made.map(|made| self.session.syntax.made_in(step.origin, made));
         made.map_err(|fault| {
             let keyword = self.session.syntax.symbols.name(macro_use.keyword).clone();

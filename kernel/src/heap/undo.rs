@@ -196,6 +196,22 @@ impl Heap {
         }
     }
 
+    /// Says whether the open turn has changed a word that was there when it began. The first value
+    /// of a global or literal does not count. A major collection moves words; after one the answer
+    /// is yes.
+    pub fn has_turn_changed(&self) -> bool {
+        let has_moved = self.turn.as_ref().is_some_and(|turn| turn.replaced.is_some());
+        let empty = [Value::UNDEFINED, Value::ABSENT].map(Value::to_bits);
+        let has_changed = |(page, before): (u32, &[u64])| {
+            let now = &self.words[page as usize * PAGE_WORDS..];
+            before
+                .iter()
+                .zip(now)
+                .any(|(before, now)| before != now && !empty.contains(before))
+        };
+        has_moved || self.saved.iter().any(has_changed)
+    }
+
     /// Closes the turn and undoes what it did to words and registers.
     ///
     /// # Panics

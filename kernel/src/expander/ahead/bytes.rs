@@ -46,6 +46,7 @@ impl Ahead {
         });
         writer.number(self.macros);
         writer.number(self.is_on_demand.into());
+        writer.number(self.is_computed.into());
         writer.list(self.unit.as_slice(), |writer, unit| {
             writer.piece(&unit.bytes);
             writer.piece(&unit.places);
@@ -64,6 +65,7 @@ impl Ahead {
             needs: reader.list(ByteReader::requirement)?,
             macros: reader.number()?,
             is_on_demand: reader.number()? == 1,
+            is_computed: reader.number()? == 1,
             unit: reader
                 .list(|reader| {
                     Some(UnitBytes {
@@ -181,6 +183,7 @@ mod tests {
             }],
             macros: 4,
             is_on_demand: true,
+            is_computed: true,
             unit: Some(UnitBytes {
                 bytes: vec![1, 2, 3],
                 places: vec![0, 1],
