@@ -27,7 +27,7 @@
 ;;;> Describes a child of a supervisor, the entity that plays `role`: `(child role [:config value]
 ;;;> [:restart when])`. The entity's procedure is called with the `:config`, by default `#f`.
 ;;;> `:restart` says when it is spawned again: `permanent`, the default, whenever it ends;
-;;;> `transient`, if it failed; `temporary`, never.
+;;;> `transient`, if it failed; `temporary`, never, also when the strategy ends it because of another.
 (define (child role . options)
   (%check-options 'child options '(:config :restart))
   (let ((restart (%option options :restart 'permanent)))
@@ -95,11 +95,16 @@
     (lambda () (%set-restarts! supervisor (- (%restarts supervisor) 1))))
   (if (> (%restarts supervisor) (%intensity supervisor))
       (%give-up supervisor reason)
-      (let ((again (%again supervisor child)))
-        (for-each %stop (reverse again))
-        (for-each (lambda (child) (%start supervisor child)) again))))
+      (let ((ended (%ended-with supervisor child)))
+        (for-each %stop (reverse ended))
+        (for-each (lambda (child)
+                    (if (eq? (%child-restart child) 'temporary)
+                        (%forget supervisor child)
+                        (%start supervisor child)))
+          ended))))
 
-(define (%again supervisor child)
+;;; The children that the strategy ends when one has ended, with that one.
+(define (%ended-with supervisor child)
   (case (%strategy supervisor)
     ((one-for-one) (list child))
     ((one-for-all) (%children supervisor))
