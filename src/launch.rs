@@ -36,7 +36,7 @@ pub(crate) use manifest::read_size;
 use manifest::{ManifestFile, read_manifest};
 
 /// The file that makes a folder a program.
-const MANIFEST: &str = "manifest.scm";
+pub(crate) const MANIFEST: &str = "manifest.scm";
 
 /// Granted to every program: the console, questions to the person, the clock, chance, actors, and
 /// the entries that it is governed by; what it grants in turn is never more than it has.

@@ -136,10 +136,7 @@ impl Pause {
     /// Says once that the run rests, and waits a little.
     fn rest(&mut self, place: &Place, now_ms: u64, terminal: &mut Terminal) {
         if let (Some(rest), false) = (self.rest, std::mem::replace(&mut self.is_told, true)) {
-            let words = match self.words.as_str() {
-                "" => String::new(),
-                words => format!(": {}", duet_drivers::text::line(words)),
-            };
+            let words = self.what();
             let until = self.until_ms.map(|at_ms| format!(" {}", until(at_ms, now_ms)));
             let until = until.unwrap_or_default();
             terminal.message(format!("{} is {}{words}{until}", place.name(), rest.shown()));
@@ -148,20 +145,25 @@ impl Pause {
         std::thread::sleep(INTERVAL);
     }
 
+    /// What the run waits for, behind a colon; an empty text if nothing is known.
+    fn what(&self) -> String {
+        match self.words.as_str() {
+            "" => String::new(),
+            words => format!(": {}", duet_drivers::text::line(words)),
+        }
+    }
+
     /// Says how the run stands for good.
     fn end(self, place: &Place, terminal: &mut Terminal) -> ExitCode {
         let Some(rest) = self.rest else { return ExitCode::OK };
-        let stands = format!("no process executes {}: {}", place.name(), rest.shown());
+        let name = place.name();
+        let stands = format!("no process executes {name}: {}{}", rest.shown(), self.what());
         terminal.message(match rest {
-            Rest::Asking(_) => say![stands, "; ", Way::at("answer", place.name()).with("TEXT"), " answers"],
-            Rest::Ended(_)
-            | Rest::Waiting
-            | Rest::Listening
-            | Rest::Sleeping
-            | Rest::Queued
-            | Rest::Stuck
-            | Rest::Left
-            | Rest::Broken => stands.into(),
+            Rest::Asking(_) => say![stands, "; ", Way::at("answer", name).with("TEXT"), " answers"],
+            Rest::Left => say![stands, "; ", Way::at("resume", name), " goes on with it"],
+            Rest::Ended(code) if code != 0 => say![stands, "; ", Way::at("explain", name), " says why"],
+            Rest::Stuck | Rest::Broken => say![stands, "; ", Way::at("explain", name), " says why"],
+            Rest::Ended(_) | Rest::Waiting | Rest::Listening | Rest::Sleeping | Rest::Queued => stands.into(),
         });
         match rest {
             Rest::Ended(code) => ExitCode::of_run(code),

@@ -9,6 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::{CommandError, ExitCode};
+use crate::launch::MANIFEST;
 use crate::terminal::Terminal;
 
 /// Begins a project: a folder with a manifest, a program, a library, a test and a README.
@@ -173,7 +174,7 @@ fn files(name: &str, kind: &Kind) -> Vec<(String, String)> {
         kind.tools
     );
     let mut files = vec![
-        ("manifest.scm".to_owned(), manifest),
+        (MANIFEST.to_owned(), manifest),
         (format!("{name}.sld"), kind.library.to_owned()),
         (format!("{name}-test.scm"), kind.test.to_owned()),
         (".gitignore".to_owned(), ".duet/\n".to_owned()),

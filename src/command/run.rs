@@ -14,7 +14,7 @@ use super::{patch, resume};
 use crate::detach::{self, DetachArguments};
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{self, Journal};
-use crate::launch::{Launch, Program, read_size};
+use crate::launch::{Launch, MANIFEST, Program, read_size};
 use crate::owned_run::{Beginning, OwnedRun, Prepared, compiled};
 use crate::preload::PreloadArgument;
 use crate::saying::{Saying, Way, quoted, say};
@@ -92,7 +92,6 @@ pub(crate) use name::{claim_name, read_name};
 #[serde(default)]
 pub(crate) struct Request {
     /// The Scheme file, or the folder with `manifest.scm`; `-` for standard input.
-    #[arg(required_unless_present = "text")]
     program: Option<PathBuf>,
     /// The arguments of the program, behind `--`.
     #[arg(value_name = "ARG")]
@@ -193,9 +192,8 @@ fn read(request: &Request) -> Result<Launch, CommandError> {
         return Ok(launch);
     }
     let Some(text) = &request.text else {
-        let which = || CommandError::usage("which program?");
         let program = Program {
-            path: request.program.as_deref().ok_or_else(which)?,
+            path: request.program.as_deref().ok_or_else(which_program)?,
             text: request.program_text.as_deref(),
             within: None,
         };
@@ -209,6 +207,20 @@ fn read(request: &Request) -> Result<Launch, CommandError> {
     let mut launch = Launch::of_text("text", text, workspace)?;
     launch.arguments = first.into_iter().chain(words).collect();
     Ok(launch)
+}
+
+/// Asks for the program that was not named.
+fn which_program() -> CommandError {
+    CommandError::usage("which program?").advise(if Path::new(MANIFEST).is_file() {
+        say![Way::of("run").with("."), " runs the program of this folder"]
+    } else {
+        say![
+            Way::of("run").with("FILE"),
+            " runs a program, and ",
+            Way::of("repl"),
+            " evaluates what is typed"
+        ]
+    })
 }
 
 /// Reads the program that standard input is.

@@ -18,7 +18,7 @@ use crate::command;
 use crate::command::resume::{RerunTarget, begin_changed, ended};
 use crate::error::{CommandError, ExitCode};
 use crate::imported::GrantArguments;
-use crate::launch::Program;
+use crate::launch::{MANIFEST, Program};
 use crate::owned_run::OwnedRun;
 use crate::owned_run::watched::{FileWatch, Stop};
 use crate::rerun::{self, Rerun, RerunRequest, Saved};
@@ -188,7 +188,7 @@ impl Watching<'_> {
         let mut files = self.watched.files();
         files.add(&self.file);
         if self.program.is_dir() {
-            places("manifest.scm", self.program).for_each(|file| files.add(&file));
+            places(MANIFEST, self.program).for_each(|file| files.add(&file));
         }
     }
 
