@@ -23,17 +23,14 @@ use crate::console::Console;
 use crate::dispatch::{Dispatch, Job};
 use crate::door::{Door, Request};
 use crate::input::{InputStream, PendingRead, ReadKind};
-use crate::live::Live;
 use crate::prepared::{Prepared, PreparedAnswer};
 use crate::report::{Arrived, Report, Reporter};
 use crate::serve::host::Guests;
 use crate::threads::Threads;
 use crate::timers::{Moment, Timer, Timers};
 use crate::tool::Registry;
-use crate::tool::failure::Kind;
-use crate::tool::interface::Stub;
 use crate::tool::secret::Secrets;
-use crate::tool::undo_log::{UndoLog, UndoNote};
+use crate::tool::undo_log::UndoNote;
 use crate::waker::{Stop, Waker};
 use happening::Due;
 pub use happening::Happening;
@@ -180,11 +177,6 @@ impl World {
         self.open.len() > self.unanswerable() || !self.orphans.is_empty() || self.guests.is_open
     }
 
-    /// The number of open requests that nothing outside answers: scripted calls, and silent ones.
-    fn unanswerable(&self) -> usize {
-        self.scripts.count() + self.silent.len()
-    }
-
     fn console(&self) -> MutexGuard<'_, Console> {
         self.console.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -277,81 +269,6 @@ impl World {
             None => {}
         }
         true
-    }
-
-    /// Continues a call whose undo note is durable.
-    fn proceed(&mut self, request: RequestId, key: &str, kept: UndoNote) {
-        if self.open.get(&request).is_some_and(|open| open == key)
-            && let Some(acknowledgement) = self.acknowledgements.remove(&request)
-        {
-            // The call may have failed in the meantime, for instance by its time limit.
-            let _ = acknowledgement.send(kept);
-        }
-    }
-
-    fn call(&mut self, order: Order) {
-        let Order {
-            request,
-            key,
-            asking,
-            name,
-            payload,
-        } = order;
-        let tool = match self.tools.find(&name) {
-            Ok(tool) => Arc::clone(tool),
-            Err(failure) => {
-                let input = Input::ToolResult {
-                    request,
-                    outcome: Err(failure),
-                };
-                return self.report(Report::Answered { key, request, input });
-            }
-        };
-        let (undo_log, acknowledgement) = UndoLog::new(request, key.clone(), self.reporter.clone());
-        self.acknowledgements.insert(request, acknowledgement);
-        self.jobs.push(Job {
-            request,
-            key,
-            asking,
-            name,
-            payload: if tool.description().takes_secrets {
-                self.secrets.reveal(&payload.value())
-            } else {
-                payload.value()
-            },
-            tool,
-            undo_log,
-            secrets: self.secrets.clone(),
-            live: Live::new(Arc::clone(&self.console), self.secrets.clone()),
-        });
-    }
-
-    /// Starts a call; one that has no thread has failed.
-    fn start(&mut self, job: Job) {
-        match job.tool.stub(&job.payload, &job.context(Arc::default())) {
-            Stub::Absent => {}
-            Stub::Silent => {
-                self.silent.insert(job.request);
-                return;
-            }
-            Stub::Returns(outcome) => {
-                let Job { request, key, .. } = job;
-                let input = Input::ToolResult { request, outcome };
-                return self.report(Report::Answered { key, request, input });
-            }
-        }
-        let Some(Engine { threads, calls }) = &mut self.engine else {
-            return;
-        };
-        match threads.begin() {
-            Ok(runtime) => calls.start(&runtime, job),
-            Err(error) => {
-                let Job { request, key, .. } = job;
-                let outcome = Err(Kind::Failed.because(format!("the system cannot start a thread: {error}")));
-                let input = Input::ToolResult { request, outcome };
-                self.report(Report::Answered { key, request, input });
-            }
-        }
     }
 
     fn ask(&mut self, request: RequestId, key: String, prompt: &IOValue, approves: &[String]) {
@@ -604,6 +521,7 @@ impl Drop for World {
     }
 }
 
+mod calls;
 mod due;
 mod happening;
 mod interruptions;

@@ -25,8 +25,8 @@ use crate::verb::view::{Told, View};
 /// The result is a script of doubles, as `duet test --record` writes it beside a test: each answer
 /// is for a call with the same arguments by the same actor, preferably in the same definition. A
 /// call that the program withdrew, or that had no answer yet, stays without one. Left out are the
-/// answers of the clock, of files of the workspace and of environment variables, and all calls after
-/// the addressed turn.
+/// answers of the clock, of files of the workspace and of environment variables, and all calls
+/// after the addressed turn.
 ///
 /// Duet refuses answers that have a secret in them: the value of an environment variable whose name
 /// says so (KEY, TOKEN, SECRET, PASSWORD …).

@@ -35,8 +35,8 @@ use crate::world_options::WorldOptions;
 /// Records of a type with other fields become records of the new definition as `migrate-records` in
 /// the new text says.
 ///
-/// The change is a turn of the run: `duet goto` takes it back, and other branches do not have it. It
-/// comes before timers that have run out meanwhile, which call the new code.
+/// The change is a turn of the run: `duet goto` takes it back, and other branches do not have it.
+/// It comes before timers that have run out meanwhile, which call the new code.
 /// A text that does not compile, fails, or needs a capability that the run lacks changes nothing.
 ///
 ///   duet patch review review-2.scm --dry-run

@@ -419,7 +419,8 @@ fn a_strict_test_names_the_recorded_answers_that_nobody_asked_for() {
 fn check_doubles(body: &str, output: &str, silent: usize) {
     let text = format!(
         "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet agents))
-(define (sh text) (dictionary-ref (call-tool 'w 'process/run (dictionary 'arguments (list \"sh\" \"-c\" text))) 'stdout))
+(define (sh text)
+  (dictionary-ref (call-tool 'w 'process/run (dictionary 'arguments (list \"sh\" \"-c\" text))) 'stdout))
 (write {body})"
     );
     let desk = Desk::new(&[("p.scm", &text)]);
@@ -438,7 +439,8 @@ fn a_call_that_was_withdrawn_has_no_answer_when_it_is_doubled() {
     let twice = "(let ((call (lambda () (sh \"test -e done && printf b; touch done; sleep 0.4\"))))
       (list (call-with-timeout 200 call (lambda () 'late)) (call)))";
     check_doubles(twice, "(late \"b\")", 1);
-    let first = "(dictionary-ref (settle (list (lambda () (sh \"sleep 20\")) (lambda () (sh \"printf a\"))) :at-least 1)
+    let first =
+        "(dictionary-ref (settle (list (lambda () (sh \"sleep 20\")) (lambda () (sh \"printf a\"))) :at-least 1)
       'outcomes)";
     check_doubles(first, "((stopped) (done \"a\"))", 1);
 }
@@ -463,9 +465,11 @@ fn a_recorded_failure_is_that_of_all_attempts() {
     // The tool would be called again when its server cannot be reached.
     let text = format!(
         "{BEGIN}(define (get) (call-tool 'x 'http/get (dictionary 'url \"http://127.0.0.1:9/\")))
-(test-equal '(unavailable \"no server\") (guard (failure (#t (list (condition-kind failure) (condition-message failure)))) (get)))"
+(test-equal '(unavailable \"no server\")
+  (guard (failure (#t (list (condition-kind failure) (condition-message failure)))) (get)))"
     );
-    let answers = "{\"http/get\": [<asked {url: \"http://127.0.0.1:9/\"} <by \"main\" \"get\" <fails unavailable \"no server\">>>]}";
+    let answers = "{\"http/get\": [<asked {url: \"http://127.0.0.1:9/\"}
+      <by \"main\" \"get\" <fails unavailable \"no server\">>>]}";
     let desk = Desk::new(&[("one-test.scm", &text), ("one-test.answers", answers)]);
     let said = desk.duet("test --strict");
     assert_eq!(said.code, 0, "{}", said.output);

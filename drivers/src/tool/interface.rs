@@ -53,7 +53,7 @@ pub trait Tool: Send + Sync {
     fn call(&self, payload: IOValue, context: Context) -> Call;
 }
 
-/// What is known of a call before it is made.
+/// The reply that a tool has prepared for a call before it is made.
 pub enum Stub {
     /// Nothing; [`Tool::call`] makes the call.
     Absent,

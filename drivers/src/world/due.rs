@@ -95,7 +95,8 @@ impl World {
     }
 
     /// Moves the virtual clock to the earliest deadline, if nothing is under way but timers, calls
-    /// that the program answers itself and silent ones; else waits for a report, and no time passes.
+    /// that the program answers itself and silent ones; else waits for a report, and no time
+    /// passes.
     fn wait_virtually(&mut self) {
         let waiting = self.timers.count() + self.unanswerable();
         let is_idle = self.open.len() == waiting && self.orphans.is_empty() && !self.guests.is_open;
