@@ -7,6 +7,7 @@
 //! It lays nothing out; `testing/report.rs` does. Read next: `owned_run/tested.rs`.
 
 pub(crate) mod answers;
+mod arrivals;
 pub(crate) mod check;
 pub(crate) mod coverage;
 mod difference;

@@ -50,6 +50,7 @@ pub(crate) struct Job {
     pub(crate) undo_log: UndoLog,
     pub(crate) secrets: Secrets,
     pub(crate) live: Live,
+    pub(crate) is_time_virtual: bool,
 }
 
 impl Job {
@@ -63,6 +64,7 @@ impl Job {
             secrets: self.secrets.clone(),
             live: self.live.clone(),
             leaving,
+            is_time_virtual: self.is_time_virtual,
         }
     }
 }

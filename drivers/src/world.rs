@@ -29,6 +29,7 @@ use crate::serve::host::Guests;
 use crate::threads::Threads;
 use crate::timers::{Moment, Timer, Timers};
 use crate::tool::Registry;
+use crate::tool::interface::Outcome;
 use crate::tool::secret::Secrets;
 use crate::tool::undo_log::UndoNote;
 use crate::waker::{Stop, Waker};
@@ -56,6 +57,8 @@ pub struct World {
     jobs: Vec<Job>,
     /// The open calls that never return.
     silent: BTreeSet<RequestId>,
+    /// The outcomes of open calls that return when their timers run out.
+    delayed: BTreeMap<RequestId, Outcome>,
     /// Where calls wait until their undo notes are durable.
     acknowledgements: BTreeMap<RequestId, oneshot::Sender<UndoNote>>,
     /// The keys of running calls whose request number now belongs to another effect; no fiber waits
@@ -147,6 +150,7 @@ impl World {
             open: BTreeMap::new(),
             jobs: Vec::new(),
             silent: BTreeSet::new(),
+            delayed: BTreeMap::new(),
             acknowledgements: BTreeMap::new(),
             orphans: BTreeSet::new(),
             timers: Timers::counting(settings.counted),
@@ -342,6 +346,7 @@ impl World {
         self.acknowledgements.remove(&request);
         self.scripts.forget(request);
         self.silent.remove(&request);
+        self.delayed.remove(&request);
         self.timers.stop(request);
         self.input.stream.forget(request);
         if let AnswerSource::On(terminal) = &self.person {

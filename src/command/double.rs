@@ -119,7 +119,10 @@ impl Report {
 
 /// Requires that no answer and no question has a secret in it.
 fn refuse_secret(secrets: &Secrets, place: &Place, calls: &[RecordedCall]) -> Result<(), CommandError> {
-    for RecordedCall { tool, asking, outcome } in calls {
+    for call in calls {
+        let RecordedCall {
+            tool, asking, outcome, ..
+        } = call;
         let answer = match outcome {
             None => IOValue::new(false),
             Some(Ok(value)) => value.clone(),

@@ -14,6 +14,7 @@ use duet_runtime::driver::EffectKind;
 use duet_runtime::record::key::Ledger;
 use duet_runtime::run::tool_failure;
 
+use super::arrivals::delays;
 use crate::error::CommandError;
 use crate::world_options::DoubleScript;
 
@@ -62,10 +63,10 @@ pub(super) fn read(test: &Path, live: &[String]) -> Result<Option<Recorded>, Com
 
 /// Returns the calls of tools in their order, without those that are never recorded, or that a
 /// script of the test answers. A call that the program withdrew, or that is still open, is there
-/// without an answer: what came of the others depends on its silence.
+/// without an answer: the others depend on its silence, as they do on the order of the answers.
 pub(crate) fn recorded(ledger: &Ledger) -> Vec<RecordedCall> {
     let scripted = scripted(ledger);
-    let outcomes = ledger.outcomes();
+    let (outcomes, delays) = (ledger.outcomes(), delays(ledger));
     let calls = ledger.asked.iter().filter_map(|asked| {
         let EffectKind::Tool { name, .. } = &asked.question else {
             return None;
@@ -80,6 +81,7 @@ pub(crate) fn recorded(ledger: &Ledger) -> Vec<RecordedCall> {
             tool: name.clone(),
             asking: asked.key.asking(),
             outcome,
+            delay_ms: delays.get(&asked.request).copied().unwrap_or(0),
         })
     });
     calls.collect()

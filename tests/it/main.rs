@@ -46,6 +46,7 @@ mod coverage;
 mod crash;
 mod deadlines;
 mod documented;
+mod doubles;
 mod durable;
 mod expansion;
 mod explain;

@@ -413,68 +413,6 @@ fn a_strict_test_names_the_recorded_answers_that_nobody_asked_for() {
     );
 }
 
-/// Runs a program, records its calls as doubles, and requires that it writes the same on them; with
-/// what the doubles have.
-#[track_caller]
-fn check_doubles(body: &str, output: &str, silent: usize) {
-    let text = format!(
-        "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet agents))
-(define (sh text)
-  (dictionary-ref (call-tool 'w 'process/run (dictionary 'arguments (list \"sh\" \"-c\" text))) 'stdout))
-(write {body})"
-    );
-    let desk = Desk::new(&[("p.scm", &text)]);
-    desk.check("run p.scm --grant process/run", 0, output);
-    desk.check("double p --out p.answers", 0, "");
-    let answers = std::fs::read_to_string(desk.path("p.answers")).expect("a file");
-    assert_eq!(answers.matches("<silent>").count(), silent, "{answers}");
-    desk.check("run p.scm --double p.answers", 0, output);
-}
-
-#[test]
-fn a_call_that_was_withdrawn_has_no_answer_when_it_is_doubled() {
-    let race = "(race (lambda () (sh \"sleep 20; printf slow\")) (lambda () (sh \"printf fast\")))";
-    check_doubles(race, "\"fast\"", 1);
-    // Among equal calls the withdrawn one keeps its place.
-    let twice = "(let ((call (lambda () (sh \"test -e done && printf b; touch done; sleep 0.4\"))))
-      (list (call-with-timeout 200 call (lambda () 'late)) (call)))";
-    check_doubles(twice, "(late \"b\")", 1);
-    let first =
-        "(dictionary-ref (settle (list (lambda () (sh \"sleep 20\")) (lambda () (sh \"printf a\"))) :at-least 1)
-      'outcomes)";
-    check_doubles(first, "((stopped) (done \"a\"))", 1);
-}
-
-#[test]
-fn virtual_time_passes_beside_a_silent_call() {
-    let text = format!(
-        "{BEGIN}(import (duet agents))
-(test-equal 'late (call-with-timeout 3600000 (lambda () (random 9)) (lambda () 'late)))
-(test-equal 5 (random 9))"
-    );
-    let answers = "{\"chance/integer\": [<silent> <asked {below: 9} <returns 5>>]}";
-    let desk = Desk::new(&[("one-test.scm", &text), ("one-test.answers", answers)]);
-    let begun = std::time::Instant::now();
-    let said = desk.duet("test --strict");
-    assert!(said.code == 0, "{}", said.output);
-    assert!(begun.elapsed().as_secs() < 60, "an hour is no time");
-}
-
-#[test]
-fn a_recorded_failure_is_that_of_all_attempts() {
-    // The tool would be called again when its server cannot be reached.
-    let text = format!(
-        "{BEGIN}(define (get) (call-tool 'x 'http/get (dictionary 'url \"http://127.0.0.1:9/\")))
-(test-equal '(unavailable \"no server\")
-  (guard (failure (#t (list (condition-kind failure) (condition-message failure)))) (get)))"
-    );
-    let answers = "{\"http/get\": [<asked {url: \"http://127.0.0.1:9/\"}
-      <by \"main\" \"get\" <fails unavailable \"no server\">>>]}";
-    let desk = Desk::new(&[("one-test.scm", &text), ("one-test.answers", answers)]);
-    let said = desk.duet("test --strict");
-    assert_eq!(said.code, 0, "{}", said.output);
-}
-
 #[test]
 fn the_answers_of_any_run_become_doubles() {
     let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace))

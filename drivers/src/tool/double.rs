@@ -224,13 +224,22 @@ pub struct RecordedCall {
     pub asking: Asking,
     /// The answer; nothing if the program withdrew the call, or still waits.
     pub outcome: Option<Outcome>,
+    /// How long after the call the answer comes, in milliseconds, so that it does not overtake
+    /// what came before it.
+    pub delay_ms: u64,
 }
 
 /// Writes a script with a reply to each call, in the order of the tools' names, then of the
 /// payloads and of who asked; equal calls keep their order.
 pub fn written(calls: &[RecordedCall]) -> String {
     let mut tools: BTreeMap<&str, Vec<[String; 3]>> = BTreeMap::new();
-    for RecordedCall { tool, asking, outcome } in calls {
+    for RecordedCall {
+        tool,
+        asking,
+        outcome,
+        delay_ms,
+    } in calls
+    {
         let text = |text: &str| preserves(&IOValue::new(text.to_owned()));
         let reply = match outcome {
             None => "<silent>".to_owned(),
@@ -239,6 +248,10 @@ pub fn written(calls: &[RecordedCall]) -> String {
                 let kind = preserves(&IOValue::symbol(failure.kind.clone()));
                 format!("<fails {kind} {}>", text(&failure.message))
             }
+        };
+        let reply = match delay_ms {
+            0 => reply,
+            _ => format!("<after {delay_ms} {reply}>"),
         };
         let by = format!("{} {}", text(&asking.asker.actor), text(&asking.asker.definition));
         tools
@@ -308,6 +321,7 @@ mod tests {
                 arguments: Fact::new(payload.parse().expect("a value")).expect("small"),
             },
             outcome,
+            delay_ms: 0,
         };
         let failure = ToolFailure {
             kind: "not-found".to_owned(),
@@ -321,6 +335,11 @@ mod tests {
         ];
         let script = written(&calls);
         check(&script, Ok(&["a", "b"]));
+        let late = RecordedCall {
+            delay_ms: 7,
+            ..calls[0].clone()
+        };
+        assert!(written(&[late]).contains("<after 7 <returns 1>>"));
         let other = [calls[2].clone(), calls[1].clone(), calls[0].clone()];
         assert_eq!(written(&other), script);
         assert!(script.contains("<silent>"), "{script}");

@@ -57,8 +57,13 @@ pub trait Tool: Send + Sync {
 pub enum Stub {
     /// Nothing; [`Tool::call`] makes the call.
     Absent,
-    /// The call returns this, and is not made.
-    Returns(Outcome),
+    /// The call is not made, and returns after a time.
+    Returns {
+        /// The result.
+        outcome: Outcome,
+        /// The time, in milliseconds.
+        delay_ms: u64,
+    },
     /// The call is not made, and never returns.
     Silent,
 }
@@ -80,6 +85,9 @@ pub struct Context {
     pub live: Live,
     /// Whether this process gives up all calls, because it ends.
     pub leaving: Arc<AtomicBool>,
+    /// Whether the clock of the run is virtual, so that it goes on only beside what is known to
+    /// wait.
+    pub is_time_virtual: bool,
 }
 
 impl Context {

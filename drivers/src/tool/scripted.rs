@@ -54,7 +54,8 @@ struct NoReply {
 pub struct Reply {
     /// It is for a call with this payload, if there is one.
     pub payload: Option<IOValue>,
-    /// It is for a call by this actor, preferably in this definition, if there is one.
+    /// It is for a call by this actor, preferably in this definition, if there is one. Then it is
+    /// what came of a call in another run, with all attempts.
     pub by: Option<Asker>,
     /// It is for a call with all these texts in strings of its payload.
     pub texts: Vec<String>,
@@ -73,11 +74,6 @@ enum Fit {
 }
 
 impl Reply {
-    /// Says whether it is what came of a call in another run, with all its attempts.
-    fn is_recorded(&self) -> bool {
-        self.by.is_some()
-    }
-
     /// Says how well it fits a call, whose arguments have keys in the place of the run's own ids. A
     /// call of which nobody knows who makes it is anybody's.
     fn fit(&self, payload: &IOValue, asking: Option<&Asking>, arguments: Option<&IOValue>) -> Option<Fit> {
@@ -216,6 +212,12 @@ impl Scripted {
         self
     }
 
+    /// Says whether a call with this reply may be made again, or be late.
+    fn is_tried_again(&self, delay_ms: u64, outcome: &Outcome) -> bool {
+        let Description { retry, timeout_ms, .. } = &self.description;
+        timeout_ms.is_some_and(|limit_ms| limit_ms <= delay_ms) || retry.attempts_max > 1 && outcome.is_err()
+    }
+
     /// Adds a reply for the next call that has none; it is given after `delay_ms` milliseconds.
     #[must_use]
     pub fn reply(self, delay_ms: u64, outcome: Outcome) -> Self {
@@ -259,9 +261,13 @@ impl Tool for Scripted {
         let mut script = self.script();
         let stub = match script.choose(payload, context.asking.as_deref()) {
             Ok(Reply { outcome: None, .. }) => Stub::Silent,
-            // No attempt of it is made again.
-            Ok(reply) if reply.is_recorded() && reply.delay_ms == 0 => {
-                reply.outcome.map_or(Stub::Silent, Stub::Returns)
+            Ok(Reply {
+                outcome: Some(outcome),
+                delay_ms,
+                by,
+                ..
+            }) if by.is_some() || context.is_time_virtual && !self.is_tried_again(delay_ms, &outcome) => {
+                Stub::Returns { outcome, delay_ms }
             }
             choice => {
                 script.chosen.insert(context.key.clone(), choice);

@@ -67,6 +67,7 @@ impl World {
             undo_log,
             secrets: self.secrets.clone(),
             live: Live::new(Arc::clone(&self.console), self.secrets.clone()),
+            is_time_virtual: self.clock.is_virtual(),
         });
     }
 
@@ -78,10 +79,14 @@ impl World {
                 self.silent.insert(job.request);
                 return;
             }
-            Stub::Returns(outcome) => {
+            Stub::Returns { outcome, delay_ms: 0 } => {
                 let Job { request, key, .. } = job;
                 let input = Input::ToolResult { request, outcome };
                 return self.report(Report::Answered { key, request, input });
+            }
+            Stub::Returns { outcome, delay_ms } => {
+                self.delayed.insert(job.request, outcome);
+                return self.time(job.request, job.key, delay_ms);
             }
         }
         let Some(Engine { threads, calls }) = &mut self.engine else {

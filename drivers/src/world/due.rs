@@ -40,12 +40,28 @@ impl World {
         self.timers.start(timer, now);
     }
 
+    /// Lets a call whose outcome is known return after a time.
+    pub(super) fn time(&mut self, request: RequestId, key: String, delay_ms: u64) {
+        let now = Moment::now(&self.clock);
+        let timer = Timer {
+            request,
+            key,
+            at_ms: now.deadline_ms(delay_ms),
+            delay_ms,
+        };
+        self.timers.start(timer, now);
+    }
+
     /// Takes the timer with the earliest deadline, if it had run out at a moment.
-    fn run_out(&mut self, by: Moment) -> Option<Input> {
+    fn run_out(&mut self, by: Moment) -> Option<Due> {
         loop {
             let (request, key) = self.timers.take_overdue(by)?;
+            if let Some(outcome) = self.delayed.remove(&request) {
+                let input = Input::ToolResult { request, outcome };
+                return Some(Due::Report(Report::Answered { key, request, input }));
+            }
             if self.close(request, &key) {
-                return Some(Input::Elapsed { request });
+                return Some(Due::Timer(Input::Elapsed { request }));
             }
         }
     }
@@ -62,7 +78,15 @@ impl World {
 
     /// Takes a timer that has run out by now, although nobody has looked.
     pub fn take_overdue(&mut self) -> Option<Input> {
-        self.run_out(Moment::now(&self.clock))
+        loop {
+            let input = match self.run_out(Moment::now(&self.clock))? {
+                Due::Timer(input) => Some(input),
+                Due::Report(report) => self.admit(report),
+            };
+            if input.is_some() {
+                return input;
+            }
+        }
     }
 
     /// Takes the next report, or the timer that had run out when it came.
@@ -74,10 +98,8 @@ impl World {
             .ahead
             .as_ref()
             .map_or_else(|| Moment::now(&self.clock), |arrived| arrived.at);
-        match self.run_out(by) {
-            Some(input) => Some(Due::Timer(input)),
-            None => self.ahead.take().map(|arrived| Due::Report(arrived.report)),
-        }
+        self.run_out(by)
+            .or_else(|| self.ahead.take().map(|arrived| Due::Report(arrived.report)))
     }
 
     /// Waits until there may be a report or a timer has to be looked at.

@@ -66,7 +66,10 @@ fn a_call_that_is_withdrawn_changes_nothing() {
 #[test]
 fn a_withdrawn_call_is_abandoned_wherever_it_is() {
     let slow = Scripted::new("slow").reply(60_000, Ok(text("late")));
-    let next = Scripted::new("next").reply(0, Ok(text("next")));
+    // Each call of the program has a reply of its own.
+    let next = Scripted::new("next")
+        .reply(0, Ok(text("first")))
+        .reply(0, Ok(text("next")));
     let mut world = World::new(Settings {
         tools: Registry::default().with(slow).with(next.clone()),
         tool_calls_max: 1,
