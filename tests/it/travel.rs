@@ -7,6 +7,7 @@
 
 mod asking;
 mod keeping;
+mod recalling;
 
 use crate::support::desk::Desk;
 use serde_json::{Value, json};

@@ -39,6 +39,8 @@ pub(crate) struct Memory {
     pub(super) repeatable: BTreeSet<String>,
     /// Tools whose payload may say so of one call.
     pub(super) declaring: BTreeSet<String>,
+    /// Calls that are made, whatever was made before.
+    pub(super) afresh: BTreeSet<RequestId>,
     pub(super) recalled: Vec<Recalled>,
     /// Calls that are made again after a report of what they replace, with the results that other
     /// branches have recorded.
@@ -131,6 +133,7 @@ impl Memory {
             lines: tip.map_or_else(Lines::default, Lines::From),
             repeatable: recovery.repeatable.clone(),
             declaring: recovery.declaring.clone(),
+            afresh: recovery.afresh.clone(),
             recalled: Vec::new(),
             resumed: BTreeMap::new(),
         }
