@@ -7,6 +7,7 @@
 
 mod asking;
 mod keeping;
+mod picking;
 mod recalling;
 
 use crate::support::desk::Desk;

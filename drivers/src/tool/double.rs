@@ -305,7 +305,9 @@ mod tests {
                     actor: "main/a".to_owned(),
                     definition: "f \"g\"".to_owned(),
                 },
+                what: tool.to_owned(),
                 arguments: Fact::new(payload.parse().expect("a value")).expect("small"),
+                nth: 1,
             },
             outcome,
         };
