@@ -137,7 +137,8 @@ impl<'a> Redelivery<'a> {
     }
 
     /// Chooses the oldest input that something waits for. As long as the world works on a call, its
-    /// result may lead to the question of an answer; the answer then waits for that.
+    /// result may lead to the question of an answer; the answer then waits for that, and holds up
+    /// the inputs behind it that nobody asks for.
     fn choose(&self) -> Option<Choice> {
         let is_busy = !self.awaited.is_empty();
         let mut is_held_up = false;
@@ -158,7 +159,7 @@ impl<'a> Redelivery<'a> {
             if found.is_some() {
                 return found;
             }
-            is_held_up = true;
+            is_held_up |= may_be_asked;
         }
         if is_busy {
             return None;

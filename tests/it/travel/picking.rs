@@ -117,3 +117,57 @@ fn a_question_asked_elsewhere_is_answered_and_named() {
         "the input of r@2 went to another request with the same words, by main\n",
     );
 }
+
+const LISTENER: &str = r#"(import (duet base) (duet dataspace))
+(define (show . x) (display x) (newline))
+(define (ask q) (await (user-input :prompt q)))
+(on-assert (flag $x) (show 'flag x))
+(on-message (note $x) (show 'note x))
+(define kind (ask "kind?"))
+(show (ask (string-append "about " kind)))
+(show (ask "end"))
+"#;
+
+#[test]
+fn what_nobody_asked_for_passes_an_answer_that_nothing_asks_for() {
+    let desk = Desk::new(&[("a.scm", LISTENER)]);
+    desk.check("run a.scm --name r", 4, "");
+    desk.check("answer r tea", 4, "");
+    desk.check("answer r green", 4, "(green)\n");
+    desk.check("signal r flag 1", 4, "(flag 1)\n");
+    desk.check("message r \"<note 2>\"", 4, "(note 2)\n");
+    desk.check("amend r/main@2 cup --branch f", 4, "");
+    let last = desk.report("log r/main")[0]["turn"].clone();
+    let said = desk.check(&format!("pick r/main@3..{last} --onto f"), 4, "(flag 1)\n(note 2)\n");
+    says(&said, "r/f received 2 of 3 inputs of r");
+    says(&said, "nothing asked for the input of r@3");
+    assert_eq!(said.errors.matches("nothing asked for").count(), 1, "{}", said.errors);
+    desk.replays("r/f");
+}
+
+#[test]
+fn what_nobody_asked_for_waits_for_the_call_before_it() {
+    let text = r#"(import (duet base) (duet dataspace))
+(define (show . x) (display x) (newline))
+(define (ask q) (await (user-input :prompt q)))
+(on-assert (flag $x) (show 'flag x))
+(define kind (ask "kind?"))
+(ask "go?")
+(call-tool 'w 'process/run
+  (dictionary 'arguments (list "sh" "-c" (string-append "sleep 0.3; echo " kind))))
+(show (ask "how many?"))
+(ask "end")
+"#;
+    let desk = Desk::new(&[("a.scm", text)]);
+    desk.check("run a.scm --name r --grant process/run", 4, "");
+    desk.check("answer r tea", 4, "");
+    desk.check("answer r yes", 4, "");
+    desk.check("answer r 5", 4, "(5)\n");
+    desk.check("signal r flag 1", 4, "(flag 1)\n");
+    // The branch calls with other words, so its call is made while the rest waits.
+    desk.check("amend r/main@2 cup --branch f", 4, "");
+    let said = desk.check("pick r/main@3..6 --onto f", 4, "(5)\n(flag 1)\n");
+    says(&said, "r/f received 3 of 4 inputs of r");
+    says(&said, "nothing asked for the input of r@4");
+    desk.replays("r/f");
+}
