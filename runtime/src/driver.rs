@@ -44,8 +44,12 @@ pub struct Effect {
 pub struct Asking {
     /// Who asks.
     pub asker: Asker,
+    /// The name of the tool; `ask` or `approve` for a question to the person, `timer`, `read`.
+    pub what: String,
     /// The arguments, with keys in the place of the run's own ids.
     pub arguments: Fact,
+    /// How often the same asker has asked the same, this time included.
+    pub nth: u64,
 }
 
 /// The place in a program from which a request comes.
@@ -162,6 +166,20 @@ pub enum EffectKind {
 }
 
 impl EffectKind {
+    /// Says whether the effect is a request, which an input answers.
+    pub fn is_request(&self) -> bool {
+        match self {
+            Self::Tool { .. } | Self::Read { .. } | Self::Timer { .. } | Self::Alarm { .. } | Self::Ask { .. } => true,
+            Self::Proceed { .. }
+            | Self::Write { .. }
+            | Self::Log { .. }
+            | Self::Failure { .. }
+            | Self::Withdraw
+            | Self::Peer { .. }
+            | Self::Progress { .. } => false,
+        }
+    }
+
     /// Says whether a tool works for the effect.
     pub fn is_of_tool(&self) -> bool {
         matches!(self, Self::Tool { .. } | Self::Proceed { .. })

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use duet_journal::collect::Garbage;
 use duet_journal::{BranchName, Head, RunId, Store, StoreError};
 use duet_runtime::model::counted::counted;
+use duet_runtime::run::heads::kept_up_to;
 use duet_runtime::run::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -216,16 +217,9 @@ impl Request {
     }
 }
 
-/// Whether a branch was made to keep turns that another one left: its name is the other's name with
-/// the turn, and a number if that was taken.
+/// Whether a branch was made to keep turns that another one left.
 fn is_left_behind(name: &str, heads: &[Head]) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    heads.iter().any(|head| {
-        let rest = name
-            .strip_prefix(head.branch.as_str())
-            .and_then(|rest| rest.strip_prefix('.'));
-        rest.is_some_and(|rest| rest.split('.').all(is_number) && rest.split('.').count() <= 2)
-    })
+    heads.iter().any(|head| kept_up_to(name, &head.branch).is_some())
 }
 
 #[cfg(test)]

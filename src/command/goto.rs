@@ -8,7 +8,7 @@ use std::path::Path;
 
 use duet_drivers::tool::description::EffectClass;
 use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
-use duet_runtime::run::heads::move_head;
+use duet_runtime::run::heads::{kept_names, kept_up_to, move_head};
 use duet_runtime::run::source::{self, BranchClaim, Source};
 use files::{Files, Restoration};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use crate::error::CommandError;
 use crate::journal::{self, Journal, OpenJournal, Place};
 use crate::moves::{self, Move, MoveKind};
 use crate::owned_run;
-use crate::records::{called_tools, hash_at};
+use crate::records::{Records, called_tools, hash_at};
 use crate::saying::{Saying, Speaker, Way, say};
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
@@ -226,24 +226,39 @@ fn aim(journal: &Journal, store: &dyn Store, address: Option<&str>) -> Result<(P
 
 fn back(store: &mut dyn Store, place: &Place, turn: Sequence) -> Result<HeadChange, CommandError> {
     let effects = outside_effects(store, place, turn)?;
-    let kept = keep(store, place)?;
+    let kept = keep(store, place, turn)?;
     let owner = doors::successor(store, &place.run, "goto")?;
     move_head(store, BranchClaim::new(&place.run, &place.branch, &owner), turn, None)?;
     let kept = journal::name(&place.run, &kept);
     Ok(HeadChange::Back(LeftBehind { kept, effects }))
 }
 
-/// Makes sure that a branch other than this one leads to its head, and returns it.
-pub(crate) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, CommandError> {
+/// Makes sure that another branch keeps the turns of this one after a turn, and returns it.
+///
+/// A branch that only leads to the head keeps them if this branch has written them itself. Of turns
+/// that it had from the branch that it began on, nobody could tell later that they were its past.
+pub(crate) fn keep(store: &mut dyn Store, place: &Place, after: Sequence) -> Result<BranchName, CommandError> {
     let heads = store.heads(&place.run)?;
+    let mut leading = Vec::new();
     for head in heads.iter().filter(|head| head.branch != place.branch) {
         let source = Source::new(store, &place.run, &head.branch);
         if hash_at(source, place.head.sequence)? == Some(place.head.hash) {
-            return Ok(head.branch.clone());
+            leading.push(&head.branch);
         }
     }
+    let is_kept = |branch: &&&BranchName| {
+        kept_up_to(branch.as_str(), &place.branch).is_some_and(|last| last >= place.head.sequence)
+    };
+    if let Some(kept) = leading.iter().find(is_kept) {
+        return Ok((*kept).clone());
+    }
+    if let Some(first) = leading.first()
+        && has_written(store, place, after)?
+    {
+        return Ok((*first).clone());
+    }
     let first = format!("{}.{}", place.branch, place.head.sequence);
-    let names = std::iter::once(first.clone()).chain((2..).map(|number: u64| format!("{first}.{number}")));
+    let names = kept_names(&place.branch, place.head.sequence);
     let free = names.map(BranchName::new).find(|name| {
         name.as_ref()
             .map_or(true, |name| heads.iter().all(|head| head.branch != *name))
@@ -264,6 +279,18 @@ pub(crate) fn keep(store: &mut dyn Store, place: &Place) -> Result<BranchName, C
     Ok(kept)
 }
 
+/// Says whether a branch has written all its turns after one itself.
+fn has_written(store: &dyn Store, place: &Place, after: Sequence) -> Result<bool, CommandError> {
+    let first = after.next().unwrap_or(after);
+    let mut records = Records::oldest_first(place.source(store), first..=place.head.sequence);
+    while let Some(record) = records.next_closed()? {
+        if record.header().branch != place.branch {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Finds the turn after the head that another branch has on the same line.
 fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Ahead, CommandError> {
     let mut found: Vec<Ahead> = Vec::new();
@@ -282,8 +309,7 @@ fn ahead(store: &dyn Store, place: &Place, turn: Sequence) -> Result<Ahead, Comm
         }
     }
     // What this branch left behind itself comes before what forks made of it.
-    let kept = format!("{}.", place.branch);
-    let own = |ahead: &Ahead| ahead.branch.as_str().starts_with(&kept);
+    let own = |ahead: &Ahead| kept_up_to(ahead.branch.as_str(), &place.branch).is_some();
     if found.iter().any(own) {
         found.retain(own);
     }

@@ -9,6 +9,7 @@ use crate::doors;
 use crate::error::CommandError;
 use crate::journal::{OpenJournal, Place};
 use crate::moves::{self, Move, MoveKind};
+use crate::records::hash_at;
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
@@ -85,7 +86,9 @@ pub(super) fn go(
         }
         found => found?.header().sequence,
     };
-    keep(store, place)?;
+    // Beyond what it goes back to, a branch has written all turns itself.
+    let is_back = target <= place.head.sequence && hash_at(place.source(store), target)? == Some(to);
+    keep(store, place, if is_back { target } else { place.head.sequence })?;
     let epoch = store.claim(&place.run, &doors::successor(store, &place.run, "undo")?)?;
     let from = place.head.hash;
     store.set_head(&HeadMove {

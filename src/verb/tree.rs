@@ -5,7 +5,6 @@
 //! Read next: `branches.rs`, `../../runtime/src/history/relation.rs`.
 
 use duet_journal::Head;
-use duet_runtime::history::relation::shared;
 use duet_runtime::run::source::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -83,7 +82,7 @@ fn begin(
         let other_place = source(other);
         let end = head.sequence.number().min(other.sequence.number()) + 1;
         let both: [Source<'_>; 2] = [own.source(look.store), other_place.source(look.store)];
-        let count = shared(&both[0], &both[1], end)?;
+        let count = both[0].count_shared(&both[1], end)?;
         if let Some(turn) = count.checked_sub(1)
             && found.is_none_or(|(_, most)| turn > most)
         {

@@ -7,6 +7,8 @@
 
 mod asking;
 mod keeping;
+mod picking;
+mod recalling;
 
 use crate::support::desk::Desk;
 use serde_json::{Value, json};

@@ -256,15 +256,23 @@ impl Course {
         };
         let mut said = recorded(&source, turns.0, turns.1)?;
         said.truncate(inputs);
+        let there = source.ledger(Some(turns.1), self.cast.replayed.clone())?;
+        let here = Source {
+            branch: &self.branch,
+            ..source
+        };
+        let head = self.run.head().map(|head| head.sequence);
+        let here = here.ledger(head, self.cast.replayed.clone())?;
         let mut world = Again {
             world: &mut self.world,
             recovery: &self.recovery,
             turns: TURNS_MAX,
             error: None,
         };
-        let mut drivers = Redelivery::new(&mut world, said);
+        let mut drivers = Redelivery::new(&mut world, said, &there, &here);
+        self.run.continue_ledger(here);
         let driven = self.run.drive(&mut *self.store, &mut drivers);
-        self.counts.picked += drivers.outcome().0 as u64;
+        self.counts.picked += drivers.outcome().delivered as u64;
         if let Some(error) = world.error {
             return Err(error.into());
         }

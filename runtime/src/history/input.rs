@@ -3,7 +3,7 @@
 //! INVARIANT: an input made here leads to the event that it was made from, wherever the request
 //! that it answers has the same number.
 //! It does not find the request that asks the same question on another branch; the caller does, by
-//! the question.
+//! its key.
 //! Read next: `../run/input.rs`.
 
 use std::collections::BTreeMap;

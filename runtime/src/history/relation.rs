@@ -10,7 +10,7 @@ use duet_journal::{Record, Sequence};
 use crate::record::divergence::{Divergence, difference};
 use crate::record::{Body, TurnRecord};
 use crate::run::error::RunError;
-use crate::run::source::{BranchPart, Source};
+use crate::run::source::BranchPart;
 
 /// The maximum number of turns that are read from each side at once.
 const PORTION: u64 = 256;
@@ -33,7 +33,7 @@ pub struct BranchRelation {
 pub fn part(left: BranchPart<'_>, right: BranchPart<'_>) -> Result<BranchRelation, RunError> {
     let end = left.end.number().min(right.end.number()) + 1;
     let (left, right) = (left.source, right.source);
-    let shared = shared(&left, &right, end)?;
+    let shared = left.count_shared(&right, end)?;
     let mut next = shared;
     while next < end {
         let to = end.min(next + PORTION);
@@ -62,25 +62,6 @@ fn relation(shared: u64, alike: u64, first: Option<Box<Divergence>>) -> Result<B
 
 fn position(number: u64) -> Result<Sequence, RunError> {
     Sequence::new(number).map_err(|_| RunError::Full)
-}
-
-/// Counts the records that both branches have among the first `end`, by binary search, because a
-/// hash names the whole history before it.
-///
-/// # Errors
-/// [`RunError`] if a record cannot be read.
-pub fn shared(left: &Source<'_>, right: &Source<'_>, end: u64) -> Result<u64, RunError> {
-    let (mut low, mut high) = (0, end);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        let at = position(middle)?;
-        if left.name(at)? == right.name(at)? {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(low)
 }
 
 /// Finds the first difference between two records; `None` if they are equal but for the version of

@@ -100,14 +100,16 @@ impl Key {
         (&self.actor, &self.what, &self.arguments) == (&other.actor, &other.what, &other.arguments)
     }
 
-    /// Says who asks what.
+    /// Says who asks what, and for which time.
     pub fn asking(&self) -> Asking {
         Asking {
             asker: Asker {
                 actor: self.actor.clone(),
                 definition: self.definition.clone(),
             },
+            what: self.what.clone(),
             arguments: self.arguments.fact.clone(),
+            nth: self.nth,
         }
     }
 
@@ -235,10 +237,10 @@ impl Ledger {
         self.actors.actor(path)
     }
 
-    /// Says who asks what in a request, if it has a key. The newest requests are found first.
-    pub(crate) fn asking(&self, request: RequestId) -> Option<Asking> {
+    /// Finds the key of a request. The newest requests are found first.
+    pub fn key(&self, request: RequestId) -> Option<&Key> {
         let asked = self.asked.iter().rev().find(|asked| asked.request == request)?;
-        Some(asked.key.asking())
+        Some(&asked.key)
     }
 
     /// Returns the answers, by the numbers of their requests; of several answers to one, the first.

@@ -5,14 +5,19 @@
 
 use super::Run;
 use crate::action::Action;
-use crate::driver::{Effect, EffectKind};
+use crate::driver::Effect;
 use crate::record::key::Ledger;
 
 impl Run {
     /// Keeps what the run asks, hears and shows, and the actions that `wants` wants; says with each
-    /// call of a tool who makes it. The run must not have taken a turn.
+    /// request who makes it. The run must not have taken a turn.
     pub fn keep_ledger(&mut self, wants: fn(&Action) -> bool) {
-        let ledger = Ledger::new(self.run.as_str()).with_actions(wants);
+        self.continue_ledger(Ledger::new(self.run.as_str()).with_actions(wants));
+    }
+
+    /// Keeps the same from here on, in the ledger of the turns so far.
+    pub fn continue_ledger(&mut self, ledger: Ledger) {
+        name_askers(&ledger, self.unflushed.effects_mut());
         self.ledger = Some(Box::new(ledger));
     }
 
@@ -21,13 +26,17 @@ impl Run {
         self.ledger.as_deref()
     }
 
-    /// Says of each call of a tool who makes it, if the run keeps that.
+    /// Says of each request who makes it, if the run keeps that.
     pub(super) fn with_askers(&self, mut effects: Vec<Effect>) -> Vec<Effect> {
-        let Some(ledger) = &self.ledger else { return effects };
-        let calls = effects.iter_mut();
-        for call in calls.filter(|effect| matches!(effect.kind, EffectKind::Tool { .. })) {
-            call.asking = ledger.asking(call.request).map(Box::new);
+        if let Some(ledger) = &self.ledger {
+            name_askers(ledger, &mut effects);
         }
         effects
+    }
+}
+
+fn name_askers(ledger: &Ledger, effects: &mut [Effect]) {
+    for effect in effects.iter_mut().filter(|effect| effect.kind.is_request()) {
+        effect.asking = ledger.key(effect.request).map(|key| Box::new(key.asking()));
     }
 }

@@ -1,4 +1,4 @@
-//! Moving the heads of branches, and forking.
+//! Moving the heads of branches, forking, and the names of branches that keep what a move leaves.
 //!
 //! INVARIANT: nothing is deleted; a move returns the head that it replaces.
 //! It does not run any turn.
@@ -72,4 +72,25 @@ pub fn fork_held(
     };
     let moves: Vec<HeadMove<'_>> = names.iter().map(new).collect();
     Ok(store.set_heads(&moves)?)
+}
+
+/// Names a branch that keeps the turns of the branch `of` up to `last`: first without a number,
+/// then with one, for where names are taken.
+pub fn kept_names(of: &BranchName, last: Sequence) -> impl Iterator<Item = String> {
+    let first = format!("{of}.{last}");
+    let numbered = (2_u64..).map({
+        let first = first.clone();
+        move |number| format!("{first}.{number}")
+    });
+    std::iter::once(first).chain(numbered)
+}
+
+/// Returns the turn up to which a branch keeps turns that the branch `of` had, if its name is one
+/// of the [`kept_names`].
+pub fn kept_up_to(name: &str, of: &BranchName) -> Option<Sequence> {
+    let rest = name.strip_prefix(of.as_str())?.strip_prefix('.')?;
+    let (last, number) = rest.split_once('.').unwrap_or((rest, "2"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let last = last.parse().ok().filter(|_| is_number(last) && is_number(number))?;
+    Sequence::new(last).ok()
 }

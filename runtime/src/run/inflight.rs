@@ -4,8 +4,9 @@
 //! branch that was current when the result came has recorded it, and the other branches copy it
 //! from there; this covers calls in flight when a branch was left or forked. A branch that was
 //! rewound and repeats the same turns makes the same calls, and receives their recorded results.
-//! INVARIANT: a result comes only from a branch that shares the record which made the call, or that
-//! took the same turns, written on the same branch, since a shared record.
+//! INVARIANT: a result comes only from a branch that shares the record which made the call, or from
+//! this branch's own past: equal turns since a shared record that this branch has written, or that
+//! another branch keeps for it.
 //! It does not decide about calls in flight without a known result; `recovery.rs` does.
 //! Read next: `recovery.rs`.
 
@@ -13,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use duet_journal::store::one_by_one;
-use duet_journal::{Blob, BranchName, ClosedRecord, Head, Record, RecordHash, Sequence, StoreError, Tip};
+use duet_journal::{Blob, BranchName, ClosedRecord, Head, Record, Sequence, StoreError, Tip};
 use preserves::{IOValue, Value, ValueImpl};
 
 use crate::action::Action;
@@ -22,6 +23,7 @@ use crate::model::identity::RequestId;
 use crate::model::value::Fact;
 use crate::record::{Body, TurnRecord};
 use crate::run::error::RunError;
+use crate::run::heads::kept_up_to;
 use crate::run::input::{CONFLICT, answered, interrupted};
 use crate::run::source::{PORTION, Source};
 use crate::state::RunState;
@@ -39,6 +41,8 @@ pub(crate) struct Memory {
     pub(super) repeatable: BTreeSet<String>,
     /// Tools whose payload may say so of one call.
     pub(super) declaring: BTreeSet<String>,
+    /// Calls that are made, whatever was made before.
+    pub(super) afresh: BTreeSet<RequestId>,
     pub(super) recalled: Vec<Recalled>,
     /// Calls that are made again after a report of what they replace, with the results that other
     /// branches have recorded.
@@ -131,6 +135,7 @@ impl Memory {
             lines: tip.map_or_else(Lines::default, Lines::From),
             repeatable: recovery.repeatable.clone(),
             declaring: recovery.declaring.clone(),
+            afresh: recovery.afresh.clone(),
             recalled: Vec::new(),
             resumed: BTreeMap::new(),
         }
@@ -173,38 +178,78 @@ impl Memory {
         if lines.is_empty() {
             return Ok(None);
         }
-        let Some((turn, _)) = made(source, request)? else {
+        let Some(Tip { sequence: turn, .. }) = made(source, request)? else {
             return Ok(None);
         };
         if turn > *alike {
             *lines = going_along(source, std::mem::take(lines), turns_after(*alike, turn))?;
             *alike = turn;
         }
-        let on = |line: &Head, outcome| FoundCall {
-            turn,
-            branch: line.branch.clone(),
-            outcome,
+        let found = answered_ahead(source, lines, turn, request)?;
+        let (branch, outcome) = match (found, lines.first()) {
+            (Some((branch, outcome)), _) => (branch, Some(outcome)),
+            (None, Some(line)) => (line.branch.clone(), None),
+            (None, None) => return Ok(None),
         };
-        for line in &*lines {
-            let outcome = recorded(source, &line.branch, turns_after(turn, line.sequence), request)?;
-            if outcome.is_some() {
-                return Ok(Some(on(line, outcome)));
-            }
-        }
-        Ok(lines.first().map(|line| on(line, None)))
+        Ok(Some(FoundCall { turn, branch, outcome }))
     }
 }
 
-/// Lists the other branches that lead on from a record.
+/// Lists the other branches that lead on from a record, or from the same turn of this branch's past
+/// on another record: a branch that went back behind its beginning writes all turns itself.
 fn ahead(source: &Source<'_>, tip: Tip) -> Result<Vec<Head>, RunError> {
     let mut ahead = Vec::new();
     for head in source.store.heads(source.run)? {
-        if head.branch != *source.branch && head.sequence > tip.sequence {
-            let there = source.store.closed_at(source.run, &head.branch, tip.sequence)?;
-            ahead.extend(there.filter(|record| record.hash() == tip.hash).map(|_| head));
+        if head.branch == *source.branch || head.sequence <= tip.sequence {
+            continue;
+        }
+        let there = source.store.closed_at(source.run, &head.branch, tip.sequence)?;
+        if there.is_some_and(|record| record.hash() == tip.hash) {
+            ahead.push(head);
+        } else if kept_up_to(head.branch.as_str(), source.branch).is_some() {
+            let other = Source {
+                branch: &head.branch,
+                ..*source
+            };
+            let end = tip.sequence.number() + 1;
+            let first = source.count_shared(&other, end)?;
+            ahead.extend(going_along(source, vec![head], first..end)?);
         }
     }
     Ok(ahead)
+}
+
+/// Finds the result of a call that some branches have made in a turn: on one of them, else on a
+/// branch that has the same record, because a branch that keeps a call may end before its result.
+fn answered_ahead(
+    source: &Source<'_>,
+    lines: &[Head],
+    turn: Sequence,
+    request: RequestId,
+) -> Result<Option<(BranchName, Outcome)>, RunError> {
+    for line in lines {
+        let outcome = recorded(source, &line.branch, turns_after(turn, line.sequence), request)?;
+        if let Some(outcome) = outcome {
+            return Ok(Some((line.branch.clone(), outcome)));
+        }
+    }
+    let at_turn = |head: &Head| {
+        let there = source.store.closed_at(source.run, &head.branch, turn)?;
+        Ok::<_, RunError>(there.map(|record| record.hash()))
+    };
+    let made: BTreeSet<_> = lines.iter().map(at_turn).collect::<Result<_, _>>()?;
+    if made.is_empty() {
+        return Ok(None);
+    }
+    for head in source.store.heads(source.run)? {
+        if head.sequence > turn
+            && made.contains(&at_turn(&head)?)
+            && let Some(outcome) = recorded(source, &head.branch, turns_after(turn, head.sequence), request)?
+        {
+            return Ok(Some((head.branch, outcome)));
+        }
+    }
+    Ok(None)
 }
 
 /// The positions after `after` and up to `last`.
@@ -212,8 +257,8 @@ fn turns_after(after: Sequence, last: Sequence) -> Range<u64> {
     after.number() + 1..last.number() + 1
 }
 
-/// Filters the branches whose turns at some positions equal this branch's turns and were written on
-/// this branch. Their records may differ in whether there is a snapshot.
+/// Filters the branches whose turns at some positions equal this branch's turns and are its own
+/// past. Their records may differ in whether there is a snapshot.
 fn going_along(source: &Source<'_>, mut lines: Vec<Head>, positions: Range<u64>) -> Result<Vec<Head>, RunError> {
     let mut start = positions.start;
     while start < positions.end && !lines.is_empty() {
@@ -227,8 +272,13 @@ fn going_along(source: &Source<'_>, mut lines: Vec<Head>, positions: Range<u64>)
                 continue;
             }
             let mut pairs = ours.iter().zip(theirs);
+            let kept = kept_up_to(line.branch.as_str(), source.branch);
+            let is_own = |record: &ClosedRecord| {
+                let header = record.header();
+                header.branch == *source.branch || kept.is_some_and(|last| header.sequence <= last)
+            };
             if pairs.try_fold(true, |is_so_far, (one, other)| {
-                Ok::<_, RunError>(is_so_far && is_same(source, one, other)?)
+                Ok::<_, RunError>(is_so_far && is_own(&other) && is_same(source, one, other)?)
             })? {
                 along.push(line);
             }
@@ -239,12 +289,8 @@ fn going_along(source: &Source<'_>, mut lines: Vec<Head>, positions: Range<u64>)
     Ok(lines)
 }
 
-/// Says whether two records were written on one branch and have equal bodies; parts are joined only
-/// if they are other ones.
+/// Says whether two records have equal bodies; parts are joined only if they are other ones.
 fn is_same(source: &Source<'_>, one: &ClosedRecord, other: ClosedRecord) -> Result<bool, RunError> {
-    if one.header().branch != other.header().branch {
-        return Ok(false);
-    }
     if one.body_bytes() == other.body_bytes() || !(one.is_in_parts() && other.is_in_parts()) {
         return Ok(one.body_bytes() == other.body_bytes());
     }
@@ -275,25 +321,13 @@ pub(crate) fn answers(
     if calls.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let heads = source.store.heads(source.run)?;
-    let others: Vec<_> = heads.into_iter().filter(|head| head.branch != *source.branch).collect();
     let mut answers = BTreeMap::new();
     for request in calls {
-        if others.is_empty() {
-            break;
-        }
-        let Some((at, hash)) = made(source, request)? else {
+        let Some(tip) = made(source, request)? else {
             continue;
         };
-        for other in others.iter().filter(|other| other.sequence > at) {
-            let there = source.store.closed_at(source.run, &other.branch, at)?;
-            if there.is_some_and(|record| record.hash() == hash)
-                && let Some(outcome) = recorded(source, &other.branch, turns_after(at, other.sequence), request)?
-            {
-                answers.insert(request, outcome);
-                break;
-            }
-        }
+        let found = answered_ahead(source, &ahead(source, tip)?, tip.sequence, request)?;
+        answers.extend(found.map(|(_, outcome)| (request, outcome)));
     }
     Ok(answers)
 }
@@ -340,7 +374,7 @@ pub(crate) fn contents(source: &Source<'_>, state: &RunState) -> Result<BTreeMap
 }
 
 /// Finds the record that made a call, from the newest backwards.
-fn made(source: &Source<'_>, request: RequestId) -> Result<Option<(Sequence, RecordHash)>, RunError> {
+fn made(source: &Source<'_>, request: RequestId) -> Result<Option<Tip>, RunError> {
     let head = source.store.head(source.run, source.branch)?;
     let mut end = head.map_or(0, |head| head.sequence.number() + 1);
     let is_it = |action: &Action| {
@@ -353,7 +387,8 @@ fn made(source: &Source<'_>, request: RequestId) -> Result<Option<(Sequence, Rec
             let record = record?;
             let turn = turn(&record)?;
             if turn.is_some_and(|turn| turn.actions.iter().any(is_it)) {
-                return Ok(Some((record.header().sequence, record.hash())));
+                let (hash, sequence) = (record.hash(), record.header().sequence);
+                return Ok(Some(Tip { hash, sequence }));
             }
         }
         end = start;

@@ -196,8 +196,9 @@ impl Run {
     /// effects.
     ///
     /// A call was made before if another branch has the same turns up to it, which happens when the
-    /// run was rewound and repeated them. Tools that may be repeated are called again. A call
-    /// without a known result is made again if its payload lets it, else answered as interrupted.
+    /// run was rewound and repeated them. Tools that may be repeated are called again, and so are
+    /// the calls that [`Recovery::afresh`] names. A call without a known result is made again if
+    /// its payload lets it, else answered as interrupted.
     ///
     /// # Errors
     /// [`RunError::Store`], [`RunError::Decode`]; then nothing was answered.
@@ -212,6 +213,7 @@ impl Run {
         for effect in effects {
             let found = if let EffectKind::Tool { name, .. } = &effect.kind
                 && !self.memory.repeatable.contains(name)
+                && !self.memory.afresh.contains(&effect.request)
             {
                 let found = self.memory.find(&source, effect.request)?;
                 found.map(|found| (name.clone(), found))

@@ -96,6 +96,7 @@ impl Run {
             ..Images::default()
         };
         self.head = Some(tip);
+        self.ledger = None;
         self.durable = Some(tip.hash);
         self.unflushed.withdraw_all();
         self.inbox = Inbox::default();

@@ -133,6 +133,25 @@ impl Source<'_> {
         }
     }
 
+    /// Counts the records that another branch has too among the first `end`, by binary search,
+    /// because a hash names the whole history before it.
+    ///
+    /// # Errors
+    /// [`RunError`] if a record cannot be read.
+    pub fn count_shared(&self, other: &Source<'_>, end: u64) -> Result<u64, RunError> {
+        let (mut low, mut high) = (0, end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let at = Sequence::new(middle).map_err(|_| RunError::Full)?;
+            if self.name(at)? == other.name(at)? {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+
     /// Returns the paths of names of the actors that a branch has made.
     ///
     /// # Errors

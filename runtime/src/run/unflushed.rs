@@ -47,6 +47,11 @@ impl Unflushed {
         &self.effects
     }
 
+    /// The same effects, to say who asks.
+    pub(super) fn effects_mut(&mut self) -> &mut [Effect] {
+        &mut self.effects
+    }
+
     /// Whether neither a record nor a blob waits for the store.
     pub(super) fn is_stored(&self) -> bool {
         self.records.is_empty() && self.blobs.is_empty()

@@ -16,7 +16,6 @@ use duet_drivers::tool::workspace::change::{Change, State, changes};
 use duet_journal::{BranchName, Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
-use duet_runtime::history::relation;
 use duet_runtime::record::Body;
 use duet_runtime::run::source::{self, Source};
 use serde_json::{Value as Json, json};
@@ -279,7 +278,7 @@ fn shared(here: Source<'_>, there: Source<'_>, last: Sequence) -> Result<Sequenc
     if here.branch == there.branch {
         return Ok(last);
     }
-    let count = relation::shared(&here, &there, last.number() + 1)?;
+    let count = here.count_shared(&there, last.number() + 1)?;
     // They share the first turn of all.
     Sequence::new(count.saturating_sub(1)).map_err(|error| CommandError::problem(error.to_string()))
 }
