@@ -19,6 +19,7 @@ pub mod heads;
 mod housekeeping;
 mod inbox;
 pub mod inflight;
+mod past;
 pub(crate) mod input;
 mod instances;
 mod asking;

@@ -9,6 +9,7 @@ mod asking;
 mod keeping;
 mod picking;
 mod recalling;
+mod repeating;
 
 use crate::support::desk::Desk;
 use serde_json::{Value, json};

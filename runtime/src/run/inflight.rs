@@ -3,18 +3,17 @@
 //! A call belongs to every branch that contains the record which made it, and is executed once. The
 //! branch that was current when the result came has recorded it, and the other branches copy it
 //! from there; this covers calls in flight when a branch was left or forked. A branch that was
-//! rewound and repeats the same turns makes the same calls, and receives their recorded results.
+//! rewound and repeats calls of its past receives their recorded results.
 //! INVARIANT: a result comes only from a branch that shares the record which made the call, or from
-//! this branch's own past: equal turns since a shared record that this branch has written, or that
-//! another branch keeps for it.
-//! It does not decide about calls in flight without a known result; `recovery.rs` does.
-//! Read next: `recovery.rs`.
+//! this branch's own past.
+//! It does not decide about calls in flight without a known result; `recovery.rs` does, nor which
+//! call repeats another; `past.rs` does. Read next: `past.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use duet_journal::store::one_by_one;
-use duet_journal::{Blob, BranchName, ClosedRecord, Head, Record, Sequence, StoreError, Tip};
+use duet_journal::{Blob, BranchName, Head, Record, Sequence, StoreError, Tip};
 use preserves::{IOValue, Value, ValueImpl};
 
 use crate::action::Action;
@@ -23,8 +22,8 @@ use crate::model::identity::RequestId;
 use crate::model::value::Fact;
 use crate::record::{Body, TurnRecord};
 use crate::run::error::RunError;
-use crate::run::heads::kept_up_to;
 use crate::run::input::{CONFLICT, answered, interrupted};
+use crate::run::past::{Past, pasts};
 use crate::run::source::{PORTION, Source};
 use crate::state::RunState;
 use crate::state::event::Event;
@@ -54,23 +53,22 @@ pub(crate) struct Memory {
 pub(super) enum Lines {
     /// Branches beyond this tip, not looked up yet.
     From(Tip),
-    /// Branches that have the same turns as this one up to a position. A branch that went another
-    /// way does not come back.
-    Known(Vec<Head>, Sequence),
+    /// The pasts that the branch has not contradicted.
+    Known(Vec<Past>),
 }
 
 impl Default for Lines {
     fn default() -> Self {
-        Self::Known(Vec::new(), Sequence::FIRST)
+        Self::Known(Vec::new())
     }
 }
 
-/// A call that the run did not repeat, because the same turn had made it before.
+/// A call that the run did not make again, because it had made it before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recalled {
     /// The tool.
     pub tool: String,
-    /// The turn, which is the same on both branches.
+    /// The turn that made it there.
     pub turn: Sequence,
     /// The branch that contains it.
     pub branch: BranchName,
@@ -156,67 +154,68 @@ impl Memory {
     }
 }
 
-/// A call that another branch has made in the same turn.
+/// A call that another branch has made before.
 pub(super) struct FoundCall {
-    /// The turn.
+    /// The turn that made it there.
     pub(super) turn: Sequence,
     /// The branch.
     pub(super) branch: BranchName,
     /// The call's result there, if there is one.
-    pub(super) outcome: Option<Outcome>,
+    pub(super) result: Option<RecordedResult>,
+}
+
+/// A result with the turn that received it.
+pub(super) struct RecordedResult {
+    pub(super) turn: Sequence,
+    pub(super) outcome: Outcome,
 }
 
 impl Memory {
-    /// Finds another branch that made a call in the same turn; one with a result before others.
+    /// Finds a past that made the call of a request before; one with a result before others.
     pub(super) fn find(&mut self, source: &Source<'_>, request: RequestId) -> Result<Option<FoundCall>, RunError> {
         if let Lines::From(tip) = self.lines {
-            self.lines = Lines::Known(ahead(source, tip)?, tip.sequence);
+            self.lines = Lines::Known(pasts(source, tip)?);
         }
-        let Lines::Known(lines, alike) = &mut self.lines else {
+        let Lines::Known(known) = &mut self.lines else {
             return Ok(None);
         };
-        if lines.is_empty() {
+        if known.is_empty() {
             return Ok(None);
         }
         let Some(Tip { sequence: turn, .. }) = made(source, request)? else {
             return Ok(None);
         };
-        if turn > *alike {
-            *lines = going_along(source, std::mem::take(lines), turns_after(*alike, turn))?;
-            *alike = turn;
+        let mut repeated = Vec::new();
+        for mut past in std::mem::take(known) {
+            if past.follow(source, turn)? {
+                repeated.push(past);
+            }
         }
-        let found = answered_ahead(source, lines, turn, request)?;
-        let (branch, outcome) = match (found, lines.first()) {
-            (Some((branch, outcome)), _) => (branch, Some(outcome)),
-            (None, Some(line)) => (line.branch.clone(), None),
-            (None, None) => return Ok(None),
-        };
-        Ok(Some(FoundCall { turn, branch, outcome }))
+        *known = repeated;
+        repeated_call(source, known, request)
     }
 }
 
-/// Lists the other branches that lead on from a record, or from the same turn of this branch's past
-/// on another record: a branch that went back behind its beginning writes all turns itself.
-fn ahead(source: &Source<'_>, tip: Tip) -> Result<Vec<Head>, RunError> {
-    let mut ahead = Vec::new();
-    for head in source.store.heads(source.run)? {
-        if head.branch == *source.branch || head.sequence <= tip.sequence {
-            continue;
+/// Finds the call that a request repeats on some pasts; one with a result before others.
+fn repeated_call(source: &Source<'_>, pasts: &[Past], request: RequestId) -> Result<Option<FoundCall>, RunError> {
+    let mut without = None;
+    for past in pasts {
+        let Some(call) = past.repeated(request) else { continue };
+        let found = answered_ahead(source, std::slice::from_ref(&past.head), call.turn, call.request)?;
+        if let Some((branch, result)) = found {
+            return Ok(Some(FoundCall {
+                turn: call.turn,
+                branch,
+                result: Some(result),
+            }));
         }
-        let there = source.store.closed_at(source.run, &head.branch, tip.sequence)?;
-        if there.is_some_and(|record| record.hash() == tip.hash) {
-            ahead.push(head);
-        } else if kept_up_to(head.branch.as_str(), source.branch).is_some() {
-            let other = Source {
-                branch: &head.branch,
-                ..*source
-            };
-            let end = tip.sequence.number() + 1;
-            let first = source.count_shared(&other, end)?;
-            ahead.extend(going_along(source, vec![head], first..end)?);
-        }
+        without.get_or_insert(FoundCall {
+            turn: call.turn,
+            branch: past.head.branch.clone(),
+            result: None,
+        });
     }
-    Ok(ahead)
+    Ok(without)
 }
 
 /// Finds the result of a call that some branches have made in a turn: on one of them, else on a
@@ -226,11 +225,11 @@ fn answered_ahead(
     lines: &[Head],
     turn: Sequence,
     request: RequestId,
-) -> Result<Option<(BranchName, Outcome)>, RunError> {
+) -> Result<Option<(BranchName, RecordedResult)>, RunError> {
     for line in lines {
-        let outcome = recorded(source, &line.branch, turns_after(turn, line.sequence), request)?;
-        if let Some(outcome) = outcome {
-            return Ok(Some((line.branch.clone(), outcome)));
+        let result = recorded(source, &line.branch, turns_after(turn, line.sequence), request)?;
+        if let Some(result) = result {
+            return Ok(Some((line.branch.clone(), result)));
         }
     }
     let at_turn = |head: &Head| {
@@ -244,9 +243,9 @@ fn answered_ahead(
     for head in source.store.heads(source.run)? {
         if head.sequence > turn
             && made.contains(&at_turn(&head)?)
-            && let Some(outcome) = recorded(source, &head.branch, turns_after(turn, head.sequence), request)?
+            && let Some(result) = recorded(source, &head.branch, turns_after(turn, head.sequence), request)?
         {
-            return Ok(Some((head.branch, outcome)));
+            return Ok(Some((head.branch, result)));
         }
     }
     Ok(None)
@@ -255,47 +254,6 @@ fn answered_ahead(
 /// The positions after `after` and up to `last`.
 fn turns_after(after: Sequence, last: Sequence) -> Range<u64> {
     after.number() + 1..last.number() + 1
-}
-
-/// Filters the branches whose turns at some positions equal this branch's turns and are its own
-/// past. Their records may differ in whether there is a snapshot.
-fn going_along(source: &Source<'_>, mut lines: Vec<Head>, positions: Range<u64>) -> Result<Vec<Head>, RunError> {
-    let mut start = positions.start;
-    while start < positions.end && !lines.is_empty() {
-        let end = positions.end.min(start + PORTION);
-        let range = || Ok::<_, RunError>(position(start)?..position(end)?);
-        let ours = source.store.read_closed(source.run, source.branch, range()?)?;
-        let mut along = Vec::new();
-        for line in lines {
-            let theirs = source.store.read_closed(source.run, &line.branch, range()?)?;
-            if ours.len() != theirs.len() {
-                continue;
-            }
-            let mut pairs = ours.iter().zip(theirs);
-            let kept = kept_up_to(line.branch.as_str(), source.branch);
-            let is_own = |record: &ClosedRecord| {
-                let header = record.header();
-                header.branch == *source.branch || kept.is_some_and(|last| header.sequence <= last)
-            };
-            if pairs.try_fold(true, |is_so_far, (one, other)| {
-                Ok::<_, RunError>(is_so_far && is_own(&other) && is_same(source, one, other)?)
-            })? {
-                along.push(line);
-            }
-        }
-        lines = along;
-        start = end;
-    }
-    Ok(lines)
-}
-
-/// Says whether two records have equal bodies; parts are joined only if they are other ones.
-fn is_same(source: &Source<'_>, one: &ClosedRecord, other: ClosedRecord) -> Result<bool, RunError> {
-    if one.body_bytes() == other.body_bytes() || !(one.is_in_parts() && other.is_in_parts()) {
-        return Ok(one.body_bytes() == other.body_bytes());
-    }
-    let [one, other] = [one.clone(), other].map(|record| source.store.join(record));
-    Ok(one?.body_bytes() == other?.body_bytes())
 }
 
 fn position(number: u64) -> Result<Sequence, RunError> {
@@ -326,10 +284,41 @@ pub(crate) fn answers(
         let Some(tip) = made(source, request)? else {
             continue;
         };
-        let found = answered_ahead(source, &ahead(source, tip)?, tip.sequence, request)?;
-        answers.extend(found.map(|(_, outcome)| (request, outcome)));
+        let found = match answered_ahead(source, &sharing(source, tip)?, tip.sequence, request)? {
+            Some((_, result)) => Some(result),
+            None => repeated_before(source, tip, request)?,
+        };
+        answers.extend(found.map(|result| (request, result.outcome)));
     }
     Ok(answers)
+}
+
+/// Lists the other branches that lead on from a record.
+fn sharing(source: &Source<'_>, tip: Tip) -> Result<Vec<Head>, RunError> {
+    let mut sharing = Vec::new();
+    for head in source.store.heads(source.run)? {
+        let leads_on = head.branch != *source.branch && head.sequence > tip.sequence;
+        if leads_on
+            && source
+                .store
+                .closed_at(source.run, &head.branch, tip.sequence)?
+                .is_some_and(|there| there.hash() == tip.hash)
+        {
+            sharing.push(head);
+        }
+    }
+    Ok(sharing)
+}
+
+/// Finds the result of a call that a branch made in a turn, and before on a past that it repeats.
+fn repeated_before(source: &Source<'_>, tip: Tip, request: RequestId) -> Result<Option<RecordedResult>, RunError> {
+    let mut repeated = Vec::new();
+    for mut past in pasts(source, tip)? {
+        if past.follow(source, tip.sequence)? {
+            repeated.push(past);
+        }
+    }
+    Ok(repeated_call(source, &repeated, request)?.and_then(|found| found.result))
 }
 
 /// Finds the results of calls that are open in `state`, the state after turn `at`: in later turns
@@ -349,9 +338,9 @@ pub(crate) fn later_answers(
     };
     for (id, request) in state.requests.iter().filter(|(_, request)| request.answer.is_none()) {
         if matches!(request.question, Question::Tool { .. })
-            && let Some(outcome) = recorded(source, source.branch, turns_after(at, last), *id)?
+            && let Some(result) = recorded(source, source.branch, turns_after(at, last), *id)?
         {
-            found.insert(*id, outcome);
+            found.insert(*id, result.outcome);
         }
     }
     Ok(found)
@@ -402,16 +391,20 @@ fn recorded(
     branch: &BranchName,
     positions: Range<u64>,
     wanted: RequestId,
-) -> Result<Option<Outcome>, RunError> {
+) -> Result<Option<RecordedResult>, RunError> {
     let mut start = positions.start;
     while start < positions.end {
         let end = positions.end.min(start + PORTION);
         for record in portion(source, branch, start..end)? {
             let record = record?;
             let Some(turn) = turn(&record)? else { continue };
+            let sequence = record.header().sequence;
             let found = turn.events.into_iter().find_map(|event| {
                 if let Event::Answered { request, outcome } = event {
-                    (request == wanted).then_some(outcome)
+                    (request == wanted).then_some(RecordedResult {
+                        turn: sequence,
+                        outcome,
+                    })
                 } else {
                     None
                 }
@@ -425,7 +418,7 @@ fn recorded(
     Ok(None)
 }
 
-fn portion<'a>(
+pub(super) fn portion<'a>(
     source: &Source<'a>,
     branch: &BranchName,
     positions: Range<u64>,
@@ -438,7 +431,7 @@ fn portion<'a>(
     )?)
 }
 
-fn turn(record: &Record) -> Result<Option<TurnRecord>, RunError> {
+pub(super) fn turn(record: &Record) -> Result<Option<TurnRecord>, RunError> {
     let sequence = record.header().sequence;
     match Body::decode(&record.body()).map_err(|source| RunError::Decode { sequence, source })? {
         Body::Turn(turn) => Ok(Some(turn)),

@@ -195,8 +195,8 @@ impl Run {
     /// Answers the calls among durable effects that were made before, and returns the other
     /// effects.
     ///
-    /// A call was made before if another branch has the same turns up to it, which happens when the
-    /// run was rewound and repeated them. Tools that may be repeated are called again, and so are
+    /// A call was made before if it repeats one of the branch's past, which happens when the run was
+    /// rewound. Results come in the order in which they came there. Tools that may be repeated are called again, and so are
     /// the calls that [`Recovery::afresh`] names. A call without a known result is made again if
     /// its payload lets it, else answered as interrupted.
     ///
@@ -209,7 +209,7 @@ impl Run {
             run: &name,
             branch: &branch,
         };
-        let mut others = Vec::new();
+        let (mut others, mut replies) = (Vec::new(), Vec::new());
         for effect in effects {
             let found = if let EffectKind::Tool { name, .. } = &effect.kind
                 && !self.memory.repeatable.contains(name)
@@ -220,11 +220,11 @@ impl Run {
             } else {
                 None
             };
-            let Some((tool, FoundCall { turn, branch, outcome })) = found else {
+            let Some((tool, FoundCall { turn, branch, result })) = found else {
                 others.push(effect);
                 continue;
             };
-            let is_known = outcome.is_some();
+            let is_known = result.is_some();
             if !is_known && is_declared_effect(&self.memory, &effect.kind) {
                 others.push(effect);
                 continue;
@@ -235,11 +235,14 @@ impl Run {
                 branch,
                 is_known,
             });
-            self.deliver(match outcome {
-                Some(outcome) => answered(effect.request, outcome),
-                None => interrupted(effect.request),
+            replies.push(match result {
+                Some(result) => (Some(result.turn), answered(effect.request, result.outcome)),
+                None => (None, interrupted(effect.request)),
             });
         }
+        // What was interrupted comes last.
+        replies.sort_by_key(|(turn, _)| (turn.is_none(), *turn));
+        replies.into_iter().for_each(|(_, reply)| self.deliver(reply));
         Ok(others)
     }
 
