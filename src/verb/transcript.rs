@@ -13,7 +13,6 @@ use duet_drivers::text;
 use duet_journal::{RecordHash, Sequence};
 use duet_runtime::action::Action;
 use duet_runtime::action::invoke_tool::InvokeTool;
-use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::TurnRecord;
 use duet_runtime::run::tool_failure;
@@ -29,6 +28,7 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{self, Usage, WantedCall, content, field, list, text_field};
 use crate::records::chosen_turns;
+use crate::value_json;
 use crate::value_text::{abbreviated, shown};
 
 /// Shows the conversations of a run with language models.
@@ -270,7 +270,7 @@ impl Said {
     fn form(&self) -> MessageForm {
         let calls = self.calls.iter().map(|call| CallForm {
             name: call.name.clone(),
-            arguments: value_as_json(&arguments(call)),
+            arguments: value_json::of(&arguments(call)),
         });
         MessageForm {
             turn: self.turn.number(),

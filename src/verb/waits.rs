@@ -6,7 +6,6 @@
 use duet_drivers::ask::Question as Asked;
 use duet_drivers::text::{self, Text};
 use duet_runtime::action::{self, Action};
-use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::gate::visible::visible;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::counted::counted;
@@ -31,6 +30,7 @@ use crate::query::spelled_packed;
 use crate::saying::{Way, say};
 use crate::standing::{self, deadline};
 use crate::turn::line;
+use crate::value_json;
 use crate::value_text::shown;
 
 /// Lists the open waits of a run at a turn.
@@ -121,7 +121,7 @@ impl Awaited {
         match condition {
             Condition::Matching { pattern, .. } | Condition::Accepted { pattern, .. } => Self::Fact {
                 words: spelled_packed(pattern),
-                pattern: value_as_json(&pattern.encode()),
+                pattern: value_json::of(&pattern.encode()),
                 is_judged: matches!(condition, Condition::Accepted { .. }),
             },
             Condition::Answer { request } => Self::Answer { request: request.0 },
@@ -368,7 +368,7 @@ impl Report {
             name: open.name.clone(),
             kind: open.kind.to_owned(),
             tool: open.tool.clone(),
-            payload: open.payload.as_ref().map(value_as_json),
+            payload: open.payload.as_ref().map(value_json::of),
             tag: open.tag.clone(),
         });
         as_json(&Form {

@@ -8,7 +8,7 @@ import { act, ask, preview } from "./ask.js";
 import { button, make, put, say } from "./dom.js";
 import { open } from "./keys.js";
 import { link, name } from "./place.js";
-import { line, tree } from "./value.js";
+import { line, member, tree } from "./value.js";
 
 /** The buttons that change something at the moment. */
 export function changeButtons(moment) {
@@ -250,6 +250,6 @@ function forms(request, isApproval, address, moment) {
 function promptOf(payload) {
   if (typeof payload === "string") return payload;
   // A question is a record of its text and its choices.
-  if (typeof payload?.fields?.[0] === "string") return payload.fields[0];
-  return typeof payload?.prompt === "string" ? payload.prompt : null;
+  const asked = payload?.["#"] === "record" ? payload.of[1] : member(payload, "prompt");
+  return typeof asked === "string" ? asked : null;
 }

@@ -8,11 +8,13 @@ mod browser;
 mod desk;
 mod looks;
 mod pictures;
+mod said;
 
 use std::process::ExitCode;
 
 use browser::{Browser, Failed, Screen};
 use desk::Desk;
+use said::values_are_shown_as_they_are;
 
 /// Makes the table of the steps: their names, and the functions.
 macro_rules! steps {
@@ -33,6 +35,7 @@ const STEPS: &[(&str, Step)] = steps! {
     a_filter_finds_turns
     a_run_that_goes_on_is_followed
     a_question_is_answered_in_place
+    values_are_shown_as_they_are
     a_link_without_its_token_says_so
 };
 

@@ -1,0 +1,34 @@
+//! The page says the same as the commands: values, waits, filters and addresses.
+//!
+//! INVARIANT: each text that a step expects is that of the command line.
+//! Read next: `main.rs`.
+
+use crate::browser::{Browser, Failed};
+use crate::desk::Desk;
+
+pub(crate) async fn values_are_shown_as_they_are(browser: &Browser, desk: &Desk) -> Result<(), Failed> {
+    for part in ["facts", "turn"] {
+        browser.go(&desk.address(&format!("values/main@1?tab={part}"))).await?;
+        for fact in [
+            "<int 9007199254740993 -9223372036854775809>",
+            "<float 1.0 -0.0>",
+            "<text \"a\" a>",
+            "<dict {\"a\": 2, a: 1}>",
+        ] {
+            browser.sees("#panel .facts li", fact).await?;
+        }
+    }
+    browser.go(&desk.address("values/main@1?tab=record")).await?;
+    browser.sees("#panel .member-name", "came").await?;
+    let open = "document.querySelectorAll('#panel details').forEach((part) => { part.open = true }); return 'open'";
+    browser.run(open).await?;
+    browser.sees("#panel", "<float 1.0 -0.0>").await?;
+    browser.go(&desk.address("pay/main?tab=waits")).await?;
+    browser
+        .sees(
+            "#panel .pieces",
+            "{amount: 9007199254740993, name: \"Ada\", rate: 1.0, to: bank}",
+        )
+        .await?;
+    browser.sees("#panel .prompt", "\"amount\":9007199254740993").await
+}
