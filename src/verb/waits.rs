@@ -113,18 +113,25 @@ enum Awaited {
         is_judged: bool,
     },
     /// The answer to a request.
-    Answer { request: u64 },
+    Answer {
+        request: u64,
+        /// The condition as a sentence has it.
+        words: String,
+    },
 }
 
 impl Awaited {
-    fn of(condition: &Condition) -> Self {
-        match condition {
+    fn of(awaited: &Condition) -> Self {
+        match awaited {
             Condition::Matching { pattern, .. } | Condition::Accepted { pattern, .. } => Self::Fact {
                 words: spelled_packed(pattern),
                 pattern: value_json::of(&pattern.encode()),
-                is_judged: matches!(condition, Condition::Accepted { .. }),
+                is_judged: matches!(awaited, Condition::Accepted { .. }),
             },
-            Condition::Answer { request } => Self::Answer { request: request.0 },
+            Condition::Answer { request } => Self::Answer {
+                request: request.0,
+                words: condition(awaited),
+            },
         }
     }
 }
@@ -143,6 +150,8 @@ struct RequestForm {
     tool: Option<String>,
     /// The arguments of the tool, or the question.
     payload: Option<Json>,
+    /// The question to a person, with the choices.
+    question: Option<String>,
     /// The program's name for it.
     tag: String,
 }
@@ -339,6 +348,12 @@ impl Showing<'_> {
 }
 
 impl Open {
+    /// The question to a person, as a terminal shows it.
+    fn question(&self) -> Option<String> {
+        let prompt = self.payload.as_ref().filter(|_| self.is_for_person)?;
+        Some(Asked::read(prompt).shown().as_str().trim_end().to_owned())
+    }
+
     fn line(&self) -> String {
         format!("{:<10} {:<8} {}", self.id.to_string(), self.name, self.told)
     }
@@ -369,6 +384,7 @@ impl Report {
             kind: open.kind.to_owned(),
             tool: open.tool.clone(),
             payload: open.payload.as_ref().map(value_json::of),
+            question: open.question(),
             tag: open.tag.clone(),
         });
         as_json(&Form {

@@ -276,6 +276,9 @@ fn an_answer_rounds_no_number_and_tells_values_apart() {
             .any(|action| action["value"] == expected),
         "{shown}"
     );
+    let waits = served.report(json!({ "verb": "waits", "address": "v" }));
+    assert_eq!(waits["requests"][0]["question"], "Size? [small/large]");
+    assert_eq!(waits["waits"][0]["conditions"][0]["words"], "the answer to request 0");
 }
 
 #[test]

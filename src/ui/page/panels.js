@@ -270,13 +270,16 @@ function drawWaits({ report }, moment) {
               {},
               make("strong", {}, wait.name),
               make("span", { class: "quiet" }, ` fiber ${wait.fiber} ${wait.until ? "until" : "for"} `),
-              make("code", {}, wait.until ?? wait.conditions.join(" or ")),
+              make("code", {}, wait.until ?? wait.conditions.map(awaited).join(" or ")),
             ),
           ),
         ),
       ),
   );
 }
+
+const awaited = (condition) =>
+  condition.is_judged ? `${condition.words} that a predicate accepts` : condition.words;
 
 function drawTalk({ report }, moment) {
   if (report.length === 0) return empty("No language model was asked up to here.");

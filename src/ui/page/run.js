@@ -304,7 +304,7 @@ export class Run {
       return make(
         "div",
         { class: "banner asking" },
-        make("strong", {}, standing.questions === 1 ? "Asks a person" : `Asks ${standing.questions} questions`),
+        make("strong", {}, standing.questions === 1 ? "Asks a person" : `Asks ${standing.questions} questions. The first:`),
         make("span", { class: "banner-words" }, standing.words),
         button("Show the question", () => this.pick(this.head, "waits"), { class: "primary" }),
         acts,

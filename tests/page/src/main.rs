@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use browser::{Browser, Failed, Screen};
 use desk::Desk;
-use said::values_are_shown_as_they_are;
+use said::{every_kind_of_wait_is_told, values_are_shown_as_they_are};
 
 /// Makes the table of the steps: their names, and the functions.
 macro_rules! steps {
@@ -36,6 +36,7 @@ const STEPS: &[(&str, Step)] = steps! {
     a_run_that_goes_on_is_followed
     a_question_is_answered_in_place
     values_are_shown_as_they_are
+    every_kind_of_wait_is_told
     a_link_without_its_token_says_so
 };
 

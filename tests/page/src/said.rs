@@ -32,3 +32,19 @@ pub(crate) async fn values_are_shown_as_they_are(browser: &Browser, desk: &Desk)
         .await?;
     browser.sees("#panel .prompt", "\"amount\":9007199254740993").await
 }
+
+pub(crate) async fn every_kind_of_wait_is_told(browser: &Browser, desk: &Desk) -> Result<(), Failed> {
+    browser.go(&desk.address("waits/main?tab=waits")).await?;
+    for wait in [
+        "for <size _ ...> that a predicate accepts",
+        "for the answer to request 0",
+        "for <go ...> or <come ...>",
+        "main/par-map 2 fiber",
+        "until its strands have ended",
+    ] {
+        browser.sees("#panel .pieces li", wait).await?;
+    }
+    browser.sees(".question .prompt", "Size? [small/large]").await?;
+    browser.click("Answer").await?;
+    browser.sees("dialog", "Size? [small/large]").await
+}
