@@ -31,6 +31,7 @@ export class Run {
     this.all = false;
     this.lit = new Set();
     this.found = null;
+    this.refused = null;
     this.failed = [];
     const pick = (turn) => this.pick(turn);
     this.timeline = new Timeline({
@@ -114,7 +115,8 @@ export class Run {
       clearTimeout(timer);
       timer = setTimeout(() => this.search(box.value), 250);
     });
-    if (this.filter) this.search(this.filter);
+    // Whoever was quick has typed already.
+    if (box.value) this.search(box.value);
   }
 
   /** Lists the turns that a filter leaves, of the whole branch. */
@@ -123,6 +125,7 @@ export class Run {
     this.searching?.abort();
     this.searching = new AbortController();
     this.write();
+    this.refuse(null);
     if (!this.filter) {
       this.found = null;
       this.soon();
@@ -135,8 +138,20 @@ export class Run {
       say(counted(turns.length, "turn matches", "turns match"));
       this.soon();
     } catch (error) {
-      if (error.name !== "AbortError") this.trouble(error);
+      if (error.name !== "AbortError") this.refuse(error);
     }
+  }
+
+  /** Says beside the filter why it leaves no turns; nothing takes that back. */
+  refuse(error) {
+    if (error) [this.found, this.isMore] = [new Map(), false];
+    else if (this.refused) this.found = null;
+    this.refused = error;
+    const box = document.getElementById("filter");
+    box?.setAttribute("aria-invalid", String(error !== null));
+    const place = document.getElementById("filter-said");
+    if (place) put(place, error?.message);
+    this.soon();
   }
 
   /** Asks how the branch stands, and for the cause if it failed. */
@@ -226,7 +241,13 @@ export class Run {
 
   draw() {
     if (this.signal.aborted || !this.view) return;
-    const look = { axis: this.axis, cursor: this.cursor, lit: this.lit, found: this.found };
+    const look = {
+      axis: this.axis,
+      cursor: this.cursor,
+      lit: this.lit,
+      found: this.found,
+      isRefused: this.refused !== null,
+    };
     const shown = items(this.turns.within(this.view.from, this.view.to), { all: this.all, cursor: this.cursor });
     this.timeline.show(shown, look);
     const listed = this.found ? [...this.found.values()].map((turn) => ({ turn, turns: [turn] })) : shown;
@@ -245,6 +266,7 @@ export class Run {
       toggle("all steps", this.all, () => this.toggle("all"), "show turns without an effect (a)"),
       make("span", { class: "grow" }),
       this.found &&
+        !this.refused &&
         make("span", { class: "quiet" }, this.isMore ? `${this.found.size} or more turns match` : counted(this.found.size, "turn matches", "turns match")),
       this.lit.size > 0 && button("clear the chain", () => this.light([]), { title: "Esc" }),
       this.standing && !this.isInTrouble(this.standing) && resumeButtons(this, this.standing),

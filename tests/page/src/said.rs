@@ -48,3 +48,39 @@ pub(crate) async fn every_kind_of_wait_is_told(browser: &Browser, desk: &Desk) -
     browser.click("Answer").await?;
     browser.sees("dialog", "Size? [small/large]").await
 }
+
+pub(crate) async fn a_filter_that_is_refused_says_so_beside_its_box(
+    browser: &Browser,
+    desk: &Desk,
+) -> Result<(), Failed> {
+    browser.go(&desk.address("order/main")).await?;
+    browser.sees("#banner", "Failed with code 1").await?;
+    browser.fill("#filter", "kind:zzz").await?;
+    browser
+        .sees("#filter-said", "no event or action is of this kind")
+        .await?;
+    browser.sees(".turns", "The filter is not understood").await?;
+    browser.sees("#banner", "Failed with code 1").await?;
+    browser.fill("#filter", "kind:write").await?;
+    browser.sees(".bar-of-buttons", "match").await?;
+    browser.lacks("#filter-said", "kind").await?;
+    browser.fill("#filter", "actor:nobody").await?;
+    browser.sees("#filter-said", "no actor of order has this name").await?;
+    browser.fill("#filter", "").await?;
+    browser.sees(".turns", "begins").await?;
+    browser.lacks("#filter-said", "nobody").await
+}
+
+pub(crate) async fn a_filter_names_what_has_blanks(browser: &Browser, desk: &Desk) -> Result<(), Failed> {
+    browser.go(&desk.address("waits/main")).await?;
+    for (filter, count) in [
+        ("actor:\"main/par-map 1\"", 1),
+        ("actor:main pattern:'<size _>'", 0),
+        ("since:1 until:1", 1),
+    ] {
+        browser.fill("#filter", filter).await?;
+        let said = if count == 1 { "1 turn matches" } else { "0 turns match" };
+        browser.sees(".bar-of-buttons", said).await?;
+    }
+    Ok(())
+}
