@@ -55,6 +55,7 @@ export class Run {
 
   async begin(signal) {
     this.signal = signal;
+    if (this.place.turn !== null) await this.resolve();
     const first = await ask("tree", { address: name({ ...this.place, turn: null }) }, signal);
     this.tree = first.report;
     const own =
@@ -64,6 +65,7 @@ export class Run {
     this.turns = new Turns(this.place, this.head);
     this.cursor = Math.min(this.place.turn ?? this.head, this.head);
     this.isFollowing = this.place.turn === null;
+    if (!this.isFollowing) this.write();
     this.span = SPAN;
     this.view = around(this.cursor, this.span, this.head);
     this.lay();
@@ -80,6 +82,13 @@ export class Run {
     resize.observe(this.timeline.root);
     signal.addEventListener("abort", () => resize.disconnect());
     this.filterBox();
+  }
+
+  /** Finds the turn that the address names: by its number, by one that counts from the end, or by a mark. */
+  async resolve() {
+    const { report } = await ask("log", { address: name(this.place), limit: 1 }, this.signal);
+    this.place.branch = report.branch.includes("/") ? report.branch.slice(report.branch.indexOf("/") + 1) : "main";
+    this.place.turn = report.turns[0].turn;
   }
 
   /** Puts the parts of the view in their places. */

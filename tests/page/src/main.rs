@@ -16,7 +16,7 @@ use browser::{Browser, Failed, Screen};
 use desk::Desk;
 use said::{
     a_filter_names_what_has_blanks, a_filter_that_is_refused_says_so_beside_its_box, every_kind_of_wait_is_told,
-    values_are_shown_as_they_are,
+    links_lead_to_marks_and_name_what_is_not_there, values_are_shown_as_they_are,
 };
 
 /// Makes the table of the steps: their names, and the functions.
@@ -42,6 +42,7 @@ const STEPS: &[(&str, Step)] = steps! {
     a_question_is_answered_in_place
     values_are_shown_as_they_are
     every_kind_of_wait_is_told
+    links_lead_to_marks_and_name_what_is_not_there
     a_link_without_its_token_says_so
 };
 

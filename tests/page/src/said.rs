@@ -84,3 +84,22 @@ pub(crate) async fn a_filter_names_what_has_blanks(browser: &Browser, desk: &Des
     }
     Ok(())
 }
+
+pub(crate) async fn links_lead_to_marks_and_name_what_is_not_there(
+    browser: &Browser,
+    desk: &Desk,
+) -> Result<(), Failed> {
+    browser.go(&desk.address("waits@before")).await?;
+    browser.sees(".moment-title", "Turn 1").await?;
+    browser.leads_to("/waits/main@1").await?;
+    for (place, said) in [
+        ("waits/main@99", "waits has no turn 99"),
+        ("waits@nowhere", "nowhere"),
+        ("waits/nobranch", "nobranch"),
+        ("waits/main/extra", "main/extra"),
+    ] {
+        browser.go(&desk.address(place)).await?;
+        browser.sees(".trouble", said).await?;
+    }
+    Ok(())
+}
