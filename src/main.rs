@@ -58,6 +58,7 @@ mod terminal;
 mod testing;
 mod turn;
 mod ui;
+mod value_json;
 mod value_text;
 mod verb;
 mod version;

@@ -6,6 +6,9 @@
 
 use strsim::osa_distance;
 
+/// The maximum number of names that an advice lists.
+const LISTED: usize = 12;
+
 /// The names that a person may have meant, in their order.
 pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let is_near =
@@ -17,6 +20,20 @@ pub(crate) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> V
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = similar(name, known).into_iter();
     near.min_by_key(|known| osa_distance(known, name))
+}
+
+/// Advises a name in the place of one that is none, of at least one that is known: the nearest, or
+/// all if none is near.
+pub(crate) fn advice(name: &str, known: &[String]) -> String {
+    if let Some(near) = nearest(name, known.iter().map(String::as_str)) {
+        return format!("did you mean `{near}`?");
+    }
+    let listed: Vec<&str> = known.iter().take(LISTED).map(String::as_str).collect();
+    match (known.len(), listed.join(", ")) {
+        (1, only) => format!("there is only {only}"),
+        (count, listed) if count > LISTED => format!("there are {listed} and {} more", count - LISTED),
+        (_, listed) => format!("there are {listed}"),
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use duet_journal::{CommitTime, Record};
 use duet_runtime::action::Action;
-use duet_runtime::gate::payload::as_json;
 use duet_runtime::model::codec::{Codec, label_of};
 use duet_runtime::model::failure::{Failure, Frame, FramePlace};
 use duet_runtime::record::{Attempt, Body, Outcome, TurnRecord};
@@ -18,6 +17,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::program_name;
+use crate::value_json;
 
 /// A record.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -243,9 +243,9 @@ pub(crate) fn json_event(event: &Event) -> Kinded {
         let (name, value) = match outcome {
             Ok(value) => match value.as_bytestring().map(|bytes| String::from_utf8(bytes.into_owned())) {
                 Some(Ok(text)) => ("text", text.into()),
-                Some(Err(_)) | None => ("ok", as_json(value)),
+                Some(Err(_)) | None => ("ok", value_json::of(value)),
             },
-            Err(fault) => ("error", as_json(fault)),
+            Err(fault) => ("error", value_json::of(fault)),
         };
         members.insert(name.to_owned(), value);
     }
@@ -265,7 +265,7 @@ pub(crate) fn json_event(event: &Event) -> Kinded {
 fn members<T: Codec>(of: &T) -> (String, Map<String, Value>) {
     let value = of.encode();
     let kind = label_of(&value).unwrap_or_default();
-    let fields = value.iter().map(|field| as_json(&IOValue::from(field)));
+    let fields = value.iter().map(|field| value_json::of(&IOValue::from(field)));
     let named = T::fields_of(&kind).iter().map(|name| (*name).to_owned()).zip(fields);
     let mut members: BTreeMap<String, Value> = named.collect();
     // A field of an action can be called so; the kind of the action is that of the table.
@@ -286,7 +286,7 @@ fn json_failure(failure: &Failure) -> FailureForm {
     FailureForm {
         kind: failure.kind.clone(),
         message: failure.message.clone(),
-        irritants: failure.irritants.iter().map(as_json).collect(),
+        irritants: failure.irritants.iter().map(value_json::of).collect(),
         source: origin.map(|origin| origin.source.clone()),
         start: origin.map(|origin| origin.start),
         end: origin.map(|origin| origin.end),

@@ -2,8 +2,9 @@
 //!
 //! INVARIANT: a text of an answer has at most [`TEXT_CHARACTERS`], a list at most [`ITEMS`], and
 //! texts get shorter where there are many; the answer says where it was cut. So a value of any size
-//! costs the page and its server little.
-//! It asks nothing itself. Read next: `../verb.rs`.
+//! costs the page and its server little. An answer tells all values apart, and a browser rounds no
+//! number of it.
+//! It asks nothing itself. Read next: `../verb.rs`, `../value_json.rs`.
 
 use serde_json::{Value as Json, json};
 
@@ -12,6 +13,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::saying::{Saying, Speaker};
 use crate::terminal::Terminal;
+use crate::value_json::{exact, telling_apart};
 use crate::verb::agent::refused;
 use crate::verb::project::Project;
 use crate::verb::view::View;
@@ -71,12 +73,12 @@ pub(crate) fn execute(text: &str, journal: &str, terminal: &mut Terminal) -> Res
 /// Answers a request: the report, or the error that a command would print.
 fn answer(request: &Request, journal: &Journal) -> Json {
     let mut project = Project::of(journal);
-    let report = match perform(&mut project, request) {
-        Ok(report) => report,
+    let made = telling_apart(|| perform(&mut project, request).map(|report| (report.json(), report)));
+    let (mut value, report) = match made {
+        Ok(made) => made,
         Err(error) => return refusal(error),
     };
     let told = report.tell(&View::default());
-    let mut value = report.json();
     let mut cutting = Cutting::default();
     cutting.cut(&mut value);
     let mut answer = json!({
@@ -146,7 +148,8 @@ impl Cutting {
                 let members = members.iter_mut();
                 members.for_each(|(name, member)| self.cut_within(member, name));
             }
-            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+            Json::Number(_) => exact(value),
+            Json::Null | Json::Bool(_) => {}
         }
     }
 

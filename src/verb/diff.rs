@@ -14,7 +14,6 @@ use duet_drivers::text::Text;
 use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
-use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::history::alignment::{Alignment, align, recorded_ledgers};
 use duet_runtime::history::relation::{BranchRelation, part};
 use duet_runtime::history::shadow::Shadow;
@@ -35,6 +34,7 @@ use crate::error::CommandError;
 use crate::journal::Place;
 use crate::records::turns;
 use crate::turn;
+use crate::value_json;
 use crate::value_text::{self, abbreviated, shown};
 
 /// Compares two turns or branches: where they part, and what each has alone.
@@ -532,7 +532,7 @@ fn form_of(places: [&Place; 2], relation: &BranchRelation, sides: &[Side; 2]) ->
     let files = files_apart(left, right);
     let side = |place: &Place, facts: Vec<&IOValue>, output: Vec<&str>, files: Vec<String>| SideForm {
         address: place.address(place.at()),
-        facts: facts.into_iter().map(value_as_json).collect(),
+        facts: facts.into_iter().map(value_json::of).collect(),
         output: output.into_iter().map(str::to_owned).collect(),
         files,
     };
@@ -544,8 +544,8 @@ fn form_of(places: [&Place; 2], relation: &BranchRelation, sides: &[Side; 2]) ->
             actor: first.actor.0,
             part: first.part.to_string(),
             element: first.element,
-            left: first.journal_says.as_ref().map(value_as_json),
-            right: first.program_did.as_ref().map(value_as_json),
+            left: first.journal_says.as_ref().map(value_json::of),
+            right: first.program_did.as_ref().map(value_json::of),
         }),
         asked: asked::Form::default(),
         texts: Vec::new(),

@@ -7,7 +7,6 @@
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::history::shadow::Shadow;
 use duet_runtime::model::identity::{FacetId, Handle};
 use duet_runtime::record::{Body, TurnRecord};
@@ -25,6 +24,7 @@ use crate::owned_run;
 use crate::query::Query;
 use crate::saying::{Way, say};
 use crate::turn::{self, line};
+use crate::value_json;
 use crate::value_text::shown;
 
 /// Lists the assertions that hold at a turn.
@@ -167,7 +167,7 @@ impl Report {
             actor: fact.actor,
             name: fact.name.clone(),
             facet: fact.facet.0,
-            value: value_as_json(&fact.value),
+            value: value_json::of(&fact.value),
             text: shown(&fact.value),
         });
         as_json(&facts.collect::<Form>())

@@ -6,8 +6,10 @@
 //! It does not draw; `log/line.rs` does. Read next: `log/filter.rs`.
 
 mod filter;
+mod follow;
 mod form;
 pub(crate) mod line;
+mod names;
 mod times;
 
 use std::cmp::Reverse;
@@ -26,13 +28,13 @@ use super::form::as_json;
 use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
 use crate::error::CommandError;
-use crate::following::Following;
 use crate::journal::{Place, read_address};
 use crate::origins::{KnownOrigins, Origin, Origins};
 use crate::turn;
 use crate::turn::json::{CauseForm, TurnForm, json_cause, json_of};
 use crate::turn::line::{Piece, did, heard};
 use filter::Filter;
+pub(crate) use follow::follow;
 pub(crate) use form::{Form, PageForm};
 use line::Drawing;
 use times::{Times, position};
@@ -60,13 +62,15 @@ pub(crate) struct Request {
     pub(crate) limit: Option<NonZeroUsize>,
     /// Lists the turns of this actor: `main`, a number, a role, a role and a number, or its path of
     /// names, as in `main/worker`; those of its fibers with this name, such as `par-map 3`; or
-    /// those in which this agent asks its model or calls a tool, and receives the answer.
+    /// those in which this agent asks its model or calls a tool, and receives the answer. A name
+    /// that nothing in the run has is an error.
     #[arg(long, value_name = "NAME")]
     pub(crate) actor: Option<String>,
     /// Lists turns with an event or an action of this kind, such as `write` or `answered`.
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// Lists turns that call this tool or receive what it returned; `process/*` means all of them.
+    /// A name that no tool of the run has is an error.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
     /// Lists turns in whose words or values this text is.
@@ -211,6 +215,9 @@ pub(crate) fn page(project: &mut Project, request: &Request, kept: &mut Kept) ->
     {
         look.go_on()?;
         more = page.take(portion, &mut history)?;
+    }
+    if page.turns.is_empty() && request.before.is_none() {
+        names::require(request, &look, &place, &heads)?;
     }
     let origins = std::mem::take(&mut history.origins).into_iter();
     for (line, origins) in lines.iter().zip(origins) {
@@ -496,102 +503,4 @@ impl Report {
 /// The number after a turn's.
 fn next(turn: Sequence) -> Sequence {
     turn.next().unwrap_or(turn)
-}
-
-/// A branch that is followed.
-pub(crate) struct FollowedBranch {
-    place: Place,
-    filter: Filter,
-    /// The turns that were there, if few of them are wanted.
-    first: Option<Vec<Turn>>,
-    next: u64,
-}
-
-/// Begins to follow a branch: from its beginning, or from the newest turns that a limit leaves.
-///
-/// # Errors
-/// As [`perform`].
-pub(crate) fn follow(project: &mut Project, request: &mut Request) -> Result<FollowedBranch, CommandError> {
-    let look = project.look()?;
-    let place = look.resolve_turn(request.address.as_deref())?;
-    let filter = Filter::read(request, &look, &place)?;
-    let mut first = None;
-    if let Some(limit) = request.limit {
-        // A page of the branch that is meant only.
-        let mut wanted = Request {
-            address: Some(format!("{}/{}@{}", place.run, place.branch, place.head.sequence)),
-            ..request.clone()
-        };
-        let (mut turns, mut left) = (Vec::new(), limit.get());
-        loop {
-            wanted.limit = NonZeroUsize::new(left);
-            let report = perform(project, &wanted)?;
-            left = left.saturating_sub(report.turns.len());
-            turns.extend(report.turns);
-            wanted.before = report.more;
-            if left == 0 || report.more.is_none() {
-                break;
-            }
-        }
-        turns.reverse();
-        first = Some(turns);
-    }
-    let next = if first.is_some() {
-        place.head.sequence.number() + 1
-    } else {
-        0
-    };
-    Ok(FollowedBranch {
-        place,
-        filter,
-        first,
-        next,
-    })
-}
-
-impl FollowedBranch {
-    /// The branch.
-    pub(crate) fn name(&self) -> String {
-        self.place.name()
-    }
-
-    /// Waits a little, and lists the turns that have come, oldest first; `None` when all are listed
-    /// and no process executes the run.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
-    pub(crate) fn next(&mut self, project: &mut Project, request: &Request) -> Result<Option<Vec<Turn>>, CommandError> {
-        if let Some(first) = self.first.take() {
-            return Ok(Some(first));
-        }
-        let look = project.look()?;
-        let mut following = Following::from(&self.place, self.next);
-        let records = following.next(look.store)?;
-        self.next = following.position();
-        let lines = std::slice::from_ref(&self.place);
-        let mut history = History {
-            look: &look,
-            lines,
-            heads: &[],
-            origins: vec![Origins::of(self.place.source(look.store))],
-            ends: Vec::new(),
-            times: Vec::new(),
-            first: 0,
-        };
-        let Some(records) = records else { return Ok(None) };
-        let mut turns = Vec::new();
-        for record in records {
-            let (number, body) = (record.header().sequence.number(), turn::body(&record)?);
-            let origins = &mut history.origins[0];
-            if let Body::Turn(turn) = &body {
-                origins.learn(turn, record.header().sequence);
-            }
-            if !self.filter.is_any() || self.filter.admits(&record, &body, origins)? {
-                let at = Cursor(number, 0);
-                history.times = vec![Times::between(number, number + 1)];
-                turns.push(history.turn(at, &record, request.is_whole)?);
-            }
-        }
-        Ok(Some(turns))
-    }
 }

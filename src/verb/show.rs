@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use duet_drivers::text::Text;
 use duet_journal::{CommitTime, Record, Sequence, Store};
-use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::history::shadow::{Changes, Shadow};
 use duet_runtime::model::counted::counted;
 use duet_runtime::model::identity::{ActorId, RequestId};
@@ -34,6 +33,7 @@ use crate::owned_run::{self, compiled};
 use crate::saying::Saying;
 use crate::turn;
 use crate::turn::json::TurnForm;
+use crate::value_json;
 use crate::value_text::shown;
 
 /// Shows one turn in full.
@@ -189,8 +189,8 @@ impl Report {
         let told = |why: &Text| why.as_str().trim_end().to_owned();
         as_json(&Form {
             turn: self.whole.clone(),
-            came: self.came.iter().map(value_as_json).collect(),
-            went: self.went.iter().map(value_as_json).collect(),
+            came: self.came.iter().map(value_json::of).collect(),
+            went: self.went.iter().map(value_json::of).collect(),
             untold: self.untold.iter().map(told).collect(),
             memory: self.memory.as_ref().map(memory_form),
         })

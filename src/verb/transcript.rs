@@ -13,7 +13,6 @@ use duet_drivers::text;
 use duet_journal::{RecordHash, Sequence};
 use duet_runtime::action::Action;
 use duet_runtime::action::invoke_tool::InvokeTool;
-use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::TurnRecord;
 use duet_runtime::run::tool_failure;
@@ -29,6 +28,8 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{self, Usage, WantedCall, content, field, list, text_field};
 use crate::records::chosen_turns;
+use crate::similar::advice;
+use crate::value_json;
 use crate::value_text::{abbreviated, shown};
 
 /// Shows the conversations of a run with language models.
@@ -112,7 +113,7 @@ struct CallForm {
 /// Shows conversations.
 ///
 /// # Errors
-/// If there is no such turn, or the journal cannot be read.
+/// If there is no such turn or agent, or the journal cannot be read.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
@@ -123,11 +124,24 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         let (at, turn) = turn?;
         reading.read(&turn, at, request.agent.as_deref());
     }
+    let name = place.address(place.at());
+    if let Some(agent) = &request.agent {
+        require_agent(agent, &reading.agents, &name)?;
+    }
     Ok(Report {
-        name: place.address(place.at()),
+        name,
         conversations: reading.conversations,
         notes,
     })
+}
+
+/// Requires that an agent has asked a model, if any has.
+fn require_agent(agent: &str, known: &[String], name: &str) -> Result<(), CommandError> {
+    if known.is_empty() || known.iter().any(|known| known == agent) {
+        return Ok(());
+    }
+    let error = CommandError::usage(format!("no agent `{agent}` has asked a language model up to {name}"));
+    Err(error.advise(advice(agent, known)))
 }
 
 /// The conversations that were read so far.
@@ -136,6 +150,8 @@ struct Reading {
     conversations: Vec<Conversation>,
     /// The conversation that each call without an answer goes on with.
     asked: BTreeMap<RequestId, usize>,
+    /// All agents, in the order in which they first asked.
+    agents: Vec<String>,
     /// The conversations by what was said in them: the agent and all messages.
     known: BTreeMap<RecordHash, usize>,
 }
@@ -150,8 +166,14 @@ impl Reading {
             }
         }
         for call in turn.actions.iter().flat_map(Action::done).filter_map(Action::call) {
+            if call.tool != exchange::TOOL {
+                continue;
+            }
             let role = shown(&call.role);
-            if call.tool == exchange::TOOL && agent.is_none_or(|agent| agent == role) {
+            if !self.agents.contains(&role) {
+                self.agents.push(role.clone());
+            }
+            if agent.is_none_or(|agent| agent == role) {
                 self.ask(call, role, at);
             }
         }
@@ -270,7 +292,7 @@ impl Said {
     fn form(&self) -> MessageForm {
         let calls = self.calls.iter().map(|call| CallForm {
             name: call.name.clone(),
-            arguments: value_as_json(&arguments(call)),
+            arguments: value_json::of(&arguments(call)),
         });
         MessageForm {
             turn: self.turn.number(),

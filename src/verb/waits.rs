@@ -6,7 +6,6 @@
 use duet_drivers::ask::Question as Asked;
 use duet_drivers::text::{self, Text};
 use duet_runtime::action::{self, Action};
-use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::gate::visible::visible;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::counted::counted;
@@ -31,6 +30,7 @@ use crate::query::spelled_packed;
 use crate::saying::{Way, say};
 use crate::standing::{self, deadline};
 use crate::turn::line;
+use crate::value_json;
 use crate::value_text::shown;
 
 /// Lists the open waits of a run at a turn.
@@ -113,18 +113,25 @@ enum Awaited {
         is_judged: bool,
     },
     /// The answer to a request.
-    Answer { request: u64 },
+    Answer {
+        request: u64,
+        /// The condition as a sentence has it.
+        words: String,
+    },
 }
 
 impl Awaited {
-    fn of(condition: &Condition) -> Self {
-        match condition {
+    fn of(awaited: &Condition) -> Self {
+        match awaited {
             Condition::Matching { pattern, .. } | Condition::Accepted { pattern, .. } => Self::Fact {
                 words: spelled_packed(pattern),
-                pattern: value_as_json(&pattern.encode()),
-                is_judged: matches!(condition, Condition::Accepted { .. }),
+                pattern: value_json::of(&pattern.encode()),
+                is_judged: matches!(awaited, Condition::Accepted { .. }),
             },
-            Condition::Answer { request } => Self::Answer { request: request.0 },
+            Condition::Answer { request } => Self::Answer {
+                request: request.0,
+                words: condition(awaited),
+            },
         }
     }
 }
@@ -143,6 +150,8 @@ struct RequestForm {
     tool: Option<String>,
     /// The arguments of the tool, or the question.
     payload: Option<Json>,
+    /// The question to a person, with the choices.
+    question: Option<String>,
     /// The program's name for it.
     tag: String,
 }
@@ -339,6 +348,12 @@ impl Showing<'_> {
 }
 
 impl Open {
+    /// The question to a person, as a terminal shows it.
+    fn question(&self) -> Option<String> {
+        let prompt = self.payload.as_ref().filter(|_| self.is_for_person)?;
+        Some(Asked::read(prompt).shown().as_str().trim_end().to_owned())
+    }
+
     fn line(&self) -> String {
         format!("{:<10} {:<8} {}", self.id.to_string(), self.name, self.told)
     }
@@ -368,7 +383,8 @@ impl Report {
             name: open.name.clone(),
             kind: open.kind.to_owned(),
             tool: open.tool.clone(),
-            payload: open.payload.as_ref().map(value_as_json),
+            payload: open.payload.as_ref().map(value_json::of),
+            question: open.question(),
             tag: open.tag.clone(),
         });
         as_json(&Form {

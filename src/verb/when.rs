@@ -6,7 +6,6 @@
 
 mod value;
 
-use duet_runtime::gate::payload::as_json as value_as_json;
 use duet_runtime::history::changes::{FactChange, Sought};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +21,7 @@ use crate::origins::Origins;
 use crate::query::Query;
 use crate::saying::{Way, quoted, say};
 use crate::turn::line::actor;
+use crate::value_json;
 use crate::value_text::shown;
 use value::{Valued, Values};
 
@@ -248,7 +248,7 @@ impl Facts {
             actor: change.actor.0,
             name: name.clone(),
             came: change.came,
-            fact: value_as_json(&change.fact.value()),
+            fact: value_json::of(&change.fact.value()),
         });
         as_json(&Form::Facts(rows.collect()))
     }

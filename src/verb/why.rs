@@ -16,7 +16,6 @@ use std::ops::Range;
 use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
-use duet_runtime::gate::payload;
 use duet_runtime::history::chain::{CausalTurn, causal_turns};
 use duet_runtime::history::changes::{FactChange, Sought};
 use duet_runtime::model::codec::Codec;
@@ -43,6 +42,7 @@ use crate::render::{SourceTexts, TextForm};
 use crate::turn;
 use crate::turn::json::{CauseForm, Kinded, json_action, json_cause, json_event};
 use crate::turn::line::{Tone, actor, did};
+use crate::value_json;
 use crate::value_text::abbreviated;
 use value::Values;
 
@@ -405,7 +405,7 @@ impl Report {
 
     pub(crate) fn json(&self) -> Value {
         as_json(&Form {
-            fact: self.fact.as_ref().map(payload::as_json),
+            fact: self.fact.as_ref().map(value_json::of),
             line: self.line.clone(),
             call: self.call.clone(),
             variable: self.variable.clone(),

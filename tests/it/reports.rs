@@ -135,6 +135,35 @@ fn the_log_is_filtered_by_results_tools_and_texts() {
 }
 
 #[test]
+fn a_log_of_an_actor_or_a_tool_that_is_none_names_those_that_are() {
+    let desk = commands();
+    for (filter, said) in [
+        ("--actor mian", "did you mean `main`?"),
+        ("--actor nobody", "no actor of jobs has this name"),
+        ("--actor nobody --since 2", "there are job, main"),
+        ("--tool process/rnu", "did you mean `process/run`?"),
+        ("--tool other/*", "no tool of jobs has this name"),
+    ] {
+        for json in ["", " --json"] {
+            let errors = desk.check(&format!("log jobs {filter}{json}"), 2, "").errors;
+            assert!(errors.contains(said), "{filter}: {errors}");
+        }
+    }
+    // A name of other turns is one, too.
+    for filter in ["--tool process/run --since 9", "--actor job --kind spawn-actor"] {
+        let errors = desk.check(&format!("log jobs@10 {filter}"), 0, "").errors;
+        assert!(errors.contains("no turn of jobs matches"), "{filter}: {errors}");
+    }
+    desk.check("log jobs@0 --tool process/run", 0, "");
+    desk.check("log jobs@0 --actor job", 0, "");
+    // So is a tool that was granted and never called.
+    let desk = Desk::new(&[("quiet.scm", "1")]);
+    assert_eq!(desk.duet("run quiet.scm").code, 0);
+    desk.check("log quiet --tool workspace/read", 0, "");
+    desk.check("log quiet --tool clock/*", 0, "");
+}
+
+#[test]
 fn the_log_between_two_turns_is_that_part_of_the_log() {
     let program = "(import (scheme base) (duet base) (duet dataspace))
 (define (adder number) (on-message (add $n) (message! (record 'sum (+ number n)))))
@@ -309,12 +338,13 @@ fn a_transcript_reads_as_the_conversation() {
 ";
     desk.check("transcript chat", 0, expected);
     desk.check("transcript chat boss", 0, expected);
-    let nobody = desk.check("transcript chat other", 0, "");
+    let nobody = desk.check("transcript chat other", 2, "").errors;
     assert!(
-        nobody.errors.contains("no language model was asked"),
-        "{}",
-        nobody.errors
+        nobody.contains("no agent `other` has asked a language model up to chat@4") && nobody.contains("only boss"),
+        "{nobody}"
     );
+    let near = desk.check("transcript chat bos", 2, "").errors;
+    assert!(near.contains("did you mean `boss`?"), "{near}");
     let conversations = parsed(&desk, "transcript chat");
     assert_eq!(
         conversations[0]["messages"][2]["calls"][0]["arguments"],

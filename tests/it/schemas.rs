@@ -151,6 +151,8 @@ fn no_value_is_text_of_another_notation() {
         .find(|one| one["kind"] == "fact");
     let fact = fact.unwrap_or_else(|| panic!("{waits}"));
     assert_eq!(fact["words"], "<go ...>");
+    let conditions = all.iter().flat_map(|wait| wait["conditions"].as_array().unwrap());
+    assert!(conditions.clone().all(|one| one["words"].is_string()), "{waits}");
     let other: Value = serde_json::from_str(&desk.duet("diff p p/other --json").output).unwrap();
     assert_eq!(other["left"]["facts"][0]["record"], "lost", "{other}");
 }

@@ -251,6 +251,37 @@ fn each_question_of_the_page_has_an_answer() {
 }
 
 #[test]
+fn an_answer_rounds_no_number_and_tells_values_apart() {
+    let program = "(import (scheme base) (duet base) (duet dataspace))
+(assert! (record 'v 9007199254740993 1.0 'a \"a\" (dictionary 'a 1 \"a\" 2)))
+(await (user-input :prompt (record 'ask \"Size?\" '(small large))))";
+    let desk = Desk::new(&[("v.scm", program)]);
+    assert_eq!(desk.duet("run v.scm").code, 4);
+    let served = Served::start(&desk, &[]);
+    let atom = |text: &str| json!({ "#": "atom", "of": text });
+    let pairs = json!([["a", 2], [atom("a"), 1]]);
+    let parts = json!([
+        atom("v"), atom("9007199254740993"), atom("1.0"), atom("a"), "a", { "#": "dictionary", "of": pairs },
+    ]);
+    let expected = json!({ "#": "record", "of": parts });
+    let facts = served.report(json!({ "verb": "facts", "address": "v" }));
+    assert_eq!(facts[0]["value"], expected);
+    let shown = served.report(json!({ "verb": "show", "address": "v" }));
+    assert_eq!(shown["came"][0], expected);
+    assert!(
+        shown["actions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|action| action["value"] == expected),
+        "{shown}"
+    );
+    let waits = served.report(json!({ "verb": "waits", "address": "v" }));
+    assert_eq!(waits["requests"][0]["question"], "Size? [small/large]");
+    assert_eq!(waits["waits"][0]["conditions"][0]["words"], "the answer to request 0");
+}
+
+#[test]
 fn messages_that_are_no_requests_are_refused() {
     let (_desk, served) = waiting(&["--act"]);
     for (message, expected) in [

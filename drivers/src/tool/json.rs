@@ -18,12 +18,15 @@ pub(super) fn of_value(value: &IOValue) -> Result<Json, &'static str> {
             Ok(Json::Array(elements.collect::<Result<_, _>>()?))
         }
         ValueClass::Compound(CompoundClass::Dictionary) => {
-            let members = value.entries().map(|(key, member)| {
+            let mut members = serde_json::Map::new();
+            for (key, member) in value.entries() {
                 let key = key.as_symbol().or_else(|| key.as_string());
                 let key = key.ok_or("a key that is neither a symbol nor a string")?.into_owned();
-                Ok((key, of_value(&member.into())?))
-            });
-            Ok(Json::Object(members.collect::<Result<_, &'static str>>()?))
+                if members.insert(key, of_value(&member.into())?).is_some() {
+                    return Err("a symbol and a string of one name as keys");
+                }
+            }
+            Ok(Json::Object(members))
         }
         ValueClass::Compound(CompoundClass::Record) => Err("a record"),
         ValueClass::Compound(CompoundClass::Set) => Err("a set"),
@@ -115,6 +118,7 @@ mod tests {
             ("<r 1>", "a record"),
             ("[#{1}]", "a set"),
             ("{a: #\"x\"}", "a bytevector"),
+            ("[{a: 1 \"a\": 2}]", "a symbol and a string of one name as keys"),
         ] {
             let value: IOValue = text.parse().expect("a value");
             assert_eq!(of_value(&value), Err(named), "{text}");

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::{Proposal, payload};
 use crate::action::Action;
+use crate::action::invoke_tool::InvokeTool;
 use crate::model::identity::Handle;
 use crate::policy::authority::{NAMESPACES, Role};
 use crate::policy::document::Malformed;
@@ -187,14 +188,17 @@ impl<'a> Bench<'a> {
         }
         let has_call = items.iter().any(|item| matches!(item, Item::Call { .. }));
         let broken = self.broken_token.clone().filter(|_| has_call);
-        Some(broken.map_or(ruling.clone(), |broken| ruling.or_stricter(broken)))
+        let shared = attempts.iter().filter_map(call).find_map(shared_name);
+        let shared = shared.filter(|_| extent == Extent::Whole);
+        let stricter = [broken, shared].into_iter().flatten();
+        Some(stricter.fold(ruling, Ruling::or_stricter))
     }
 
     /// Notes that an action was performed. A turn may have very many, and each call is judged after
     /// all of them, so it does not look at what a call says.
     pub(crate) fn note(&mut self, action: &Action) {
         for action in action.done() {
-            self.calls += usize::from(is_call(action));
+            self.calls += usize::from(call(action).is_some());
             if let Some(Delta { key, text }) = self.delta(action) {
                 self.after.set(&key, text.as_deref());
             }
@@ -271,14 +275,25 @@ struct Delta {
     text: Option<String>,
 }
 
-/// Says whether an action is a call of a tool, also through a capability.
+/// Returns the call of a tool that an action is, also through a capability.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the table of actions is long")]
-fn is_call(action: &Action) -> bool {
+fn call(action: &Action) -> Option<&InvokeTool> {
     match action {
-        Action::InvokeTool(_) => true,
-        Action::Pass(pass) => pass.action.first().is_some_and(is_call),
-        _ => false,
+        Action::InvokeTool(call) => Some(call),
+        Action::Pass(pass) => call(pass.action.first()?),
+        _ => None,
     }
+}
+
+/// Refuses a call with two members of one name: neither policy nor a person could tell them apart,
+/// and a tool that reads JSON would receive one of them.
+fn shared_name(call: &InvokeTool) -> Option<Ruling> {
+    let name = payload::shared_name(call.payload.view())?;
+    let detail = format!(
+        "a dictionary in the arguments of {} has two keys with the name `{name}`",
+        call.tool
+    );
+    Some(Ruling::deny(Code::MalformedValue, detail))
 }
 
 /// Returns the name under which an actor's grants are kept.

@@ -4,10 +4,13 @@
 //! at some level equals the whole one above that level. Symbols and
 //! strings are both strings, but the symbol `null` is null; a record is an object of `record` and
 //! `fields`, bytes are an object of `bytes` in hexadecimal digits, a set is a list, and a double
-//! that is not a number is text.
+//! that is not a number is text. No member of a dictionary is lost: where two keys have one text,
+//! the names of all members are the keys as Preserves text.
 //! It does not judge payloads; `bench.rs` passes them to policy. It recurses on the depth of a
 //! recorded value, which is bounded.
 //! Read next: `bench.rs`.
+
+use std::collections::BTreeSet;
 
 use duet_journal::packed::{Class, Parts, View};
 use preserves::{AtomClass, CompoundClass, IOValue, ValueClass, ValueImpl};
@@ -24,13 +27,7 @@ pub fn as_json(payload: &IOValue) -> Value {
             json!({"record": label, "fields": items(payload)})
         }
         ValueClass::Compound(CompoundClass::Sequence | CompoundClass::Set) => Value::Array(items(payload)),
-        ValueClass::Compound(CompoundClass::Dictionary) => {
-            let mut fields = Map::new();
-            for (key, value) in payload.entries() {
-                fields.insert(key_text(&IOValue::from(key)), as_json(&IOValue::from(value)));
-            }
-            Value::Object(fields)
-        }
+        ValueClass::Compound(CompoundClass::Dictionary) => Value::Object(object(payload)),
         ValueClass::Embedded => json!({"embedded": format!("{payload:?}")}),
     }
 }
@@ -96,6 +93,41 @@ fn members<'a, T>(dictionary: View<'a>, mut make: impl FnMut(&'a str, View<'a>) 
     dictionary.entries().map(member).collect()
 }
 
+/// Finds a name that two keys of one dictionary in a payload share, at any level.
+pub(crate) fn shared_name(payload: View<'_>) -> Option<String> {
+    let mut left = vec![payload];
+    while let Some(value) = left.pop() {
+        if let Some(name) = repeated_name(value) {
+            return Some(name);
+        }
+        left.extend(value.parts().filter(|part| part.class() != Class::Atom));
+    }
+    None
+}
+
+fn repeated_name(dictionary: View<'_>) -> Option<String> {
+    // Keys that are all alike have different texts.
+    if members(dictionary, |_, _| ()).is_some() {
+        return None;
+    }
+    let mut names = BTreeSet::new();
+    let name = |(key, _): (View<'_>, View<'_>)| key_text(&key.to_value());
+    dictionary.entries().map(name).find(|name| !names.insert(name.clone()))
+}
+
+/// The members of a dictionary, each of which has a name of its own.
+fn object(dictionary: &IOValue) -> Map<String, Value> {
+    let keys = || dictionary.entries().map(|(key, _)| IOValue::from(key));
+    let names: BTreeSet<String> = keys().map(|key| key_text(&key)).collect();
+    let is_told_apart = names.len() == keys().count();
+    let member = |(key, value)| {
+        let key = IOValue::from(key);
+        let name = if is_told_apart { key_text(&key) } else { spelled(&key) };
+        (name, as_json(&IOValue::from(value)))
+    };
+    dictionary.entries().map(member).collect()
+}
+
 fn text(atom: View<'_>) -> Option<&str> {
     atom.string().or_else(|| atom.symbol())
 }
@@ -110,7 +142,12 @@ fn items(payload: &IOValue) -> Vec<Value> {
 
 fn key_text(key: &IOValue) -> String {
     let text = key.as_string().or_else(|| key.as_symbol());
-    text.map_or_else(|| format!("{key:?}"), std::borrow::Cow::into_owned)
+    text.map_or_else(|| spelled(key), std::borrow::Cow::into_owned)
+}
+
+/// A key as Preserves text, which no two values share.
+fn spelled(key: &IOValue) -> String {
+    format!("{key:?}")
 }
 
 fn atom(class: AtomClass, payload: &IOValue) -> Value {
@@ -218,5 +255,26 @@ mod tests {
         check("#xd\"7ff8000000000000\"", "\"NaN\"");
         check("[null \"null\" {null: null}]", "[null,\"null\",{\"null\":null}]");
         check("{1: 2}", "{\"1\":2}");
+    }
+
+    #[test]
+    fn a_dictionary_whose_keys_share_a_text_loses_no_member() {
+        check(r#"{a: 1 "b": 2}"#, r#"{"a":1,"b":2}"#);
+        check(r#"{a: 1 "a": 2 b: 3}"#, r#"{"\"a\"":2,"a":1,"b":3}"#);
+        check(r#"{1: 1 "1": 2 "\"1\"": 3}"#, r#"{"\"1\"":2,"\"\\\"1\\\"\"":3,"1":1}"#);
+        for (payload, name) in [
+            ("{a: 1 b: {c: 2}}", None),
+            (r#"{a: 1 "b": 2}"#, None),
+            (r#"[1 {x: <r #{{a: 1 "a": 2}}>}]"#, Some("a")),
+            (r#"{{1: 1 "1": 2}: 3}"#, Some("1")),
+        ] {
+            let payload = packed(payload);
+            assert_eq!(shared_name(payload.view()).as_deref(), name, "{payload:?}");
+            assert_eq!(
+                to_level(payload.view(), usize::MAX),
+                as_json(&payload.to_value()),
+                "{payload:?}"
+            );
+        }
     }
 }

@@ -8,7 +8,6 @@ import { act, ask, preview } from "./ask.js";
 import { button, make, put, say } from "./dom.js";
 import { open } from "./keys.js";
 import { link, name } from "./place.js";
-import { line, tree } from "./value.js";
 
 /** The buttons that change something at the moment. */
 export function changeButtons(moment) {
@@ -189,7 +188,6 @@ async function amend(moment) {
 export function answerForms(request, moment) {
   const isApproval = request.kind !== "ask";
   const address = name({ ...moment.place, turn: null });
-  const question = promptOf(request.payload);
   return make(
     "section",
     { class: "question" },
@@ -199,8 +197,7 @@ export function answerForms(request, moment) {
       isApproval ? "Asks for approval" : "Asks a person",
       make("span", { class: "quiet" }, ` · ${request.name}, request ${request.request}`),
     ),
-    question ? make("p", { class: "prompt" }, question) : null,
-    !question && request.payload !== null && tree(request.payload, 2),
+    make("p", { class: "prompt" }, request.question),
     moment.facts.acts
       ? forms(request, isApproval, address, moment)
       : make(
@@ -220,7 +217,7 @@ function forms(request, isApproval, address, moment) {
         () =>
           confirm({
             title: `${words} request ${request.request}`,
-            words: promptOf(request.payload) ?? line(request.payload, 600),
+            words: request.question,
             deed: { ...deed, text },
             moment,
           }),
@@ -236,7 +233,7 @@ function forms(request, isApproval, address, moment) {
       () =>
         confirm({
           title: "Answer",
-          words: promptOf(request.payload) ?? line(request.payload, 600),
+          words: request.question,
           fields: [textField("text", "The answer", "")],
           deed,
           moment,
@@ -244,12 +241,4 @@ function forms(request, isApproval, address, moment) {
       { class: "primary" },
     ),
   );
-}
-
-/** The question that a payload asks, if it is one text. */
-function promptOf(payload) {
-  if (typeof payload === "string") return payload;
-  // A question is a record of its text and its choices.
-  if (typeof payload?.fields?.[0] === "string") return payload.fields[0];
-  return typeof payload?.prompt === "string" ? payload.prompt : null;
 }

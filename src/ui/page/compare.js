@@ -65,7 +65,7 @@ export class Compare {
         make(
           "pre",
           { class: `text ${at === 0 ? "removed" : "added"}` },
-          rows.map((row) => (typeof row === "string" ? row : JSON.stringify(row))).join("\n"),
+          rows.join("\n"),
         ),
       );
     return make(
@@ -79,7 +79,7 @@ export class Compare {
         make("span", { class: "quiet" }, ` to turn ${head}`),
       ),
       lines("Only its output", side.output),
-      lines("Only its facts", side.facts),
+      lines("Only its facts", side.facts?.map((fact) => line(fact, 1200))),
       lines("Only its files", side.files),
       !side.output?.length &&
         !side.facts?.length &&
@@ -126,7 +126,7 @@ function first(report, places) {
       make(
         "pre",
         { class: `text ${at === 0 ? "removed" : "added"}` },
-        typeof side === "string" ? side : side === null ? "nothing" : JSON.stringify(side, null, 1),
+        side === null ? "nothing" : line(side, 4000),
       ),
     );
   return make(

@@ -3,6 +3,8 @@
 // INVARIANT: only what records say is shown; a file that was never written whole has no lines.
 // Read next: `panels.js`.
 
+import { line, member } from "./value.js";
+
 /** Beyond this number of lines, a text is not compared line by line. */
 const LINES = 1500;
 
@@ -33,7 +35,7 @@ export function changes(turns) {
 
 function of(action) {
   if (action.kind !== "invoke-tool" || !String(action.tool).startsWith("workspace/")) return null;
-  const { path, content, patch } = action.payload ?? {};
+  const [path, content, patch] = ["path", "content", "patch"].map((name) => member(action.payload, name));
   const what = {
     "workspace/write": "written",
     "workspace/delete": "deleted",
@@ -43,7 +45,7 @@ function of(action) {
   if (!what) return null;
   const text = typeof content === "string" ? content : undefined;
   return {
-    path: path ?? "several files",
+    path: typeof path === "string" ? path : path === undefined ? "several files" : line(path),
     what,
     content: text,
     patch: typeof patch === "string" ? lined(patch) : null,

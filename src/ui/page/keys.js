@@ -2,6 +2,10 @@
 
 import { make } from "./dom.js";
 
+/** The conditions of a filter. */
+export const FILTERS =
+  'text, tool:NAME, actor:NAME, kind:NAME, label:NAME, pattern:PATTERN, since:TURN, until:TURN, is:failed and is:refused; a value with blanks stands in quotes, as in actor:"worker 3"';
+
 const KEYS = [
   ["← →", "the turn before, the next turn"],
   ["Home End", "the first turn, the newest turn"],
@@ -53,7 +57,7 @@ export function help() {
     make(
       "p",
       { class: "quiet" },
-      "Each view has an address of its own, RUN/BRANCH@TURN. The filter takes text, tool:NAME, actor:NAME, kind:NAME, is:failed and is:refused.",
+      `Each view has an address of its own, RUN/BRANCH@TURN. The filter takes ${FILTERS}.`,
     ),
     make("form", { method: "dialog" }, make("button", { class: "primary" }, "Close")),
   );

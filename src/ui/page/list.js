@@ -38,7 +38,7 @@ export class List {
       this.root,
       rows.length > 0
         ? rows
-        : make("li", { class: "empty" }, look.found ? "No turn matches the filter." : "There are no turns here."),
+        : make("li", { class: "empty" }, nothing(look)),
     );
     this.reveal();
   }
@@ -59,6 +59,11 @@ export class List {
     if (box.top < frame.top + 8) this.root.scrollTop += box.top - frame.top - 40;
     else if (box.bottom > frame.bottom - 8) this.root.scrollTop += box.bottom - frame.bottom + 40;
   }
+}
+
+function nothing(look) {
+  if (look.isRefused) return "The filter is not understood.";
+  return look.found ? "No turn matches the filter." : "There are no turns here.";
 }
 
 function pause(gap) {

@@ -6,7 +6,7 @@
 import { about } from "./ask.js";
 import { Compare } from "./compare.js";
 import { make, put } from "./dom.js";
-import { help } from "./keys.js";
+import { FILTERS, help } from "./keys.js";
 import { link, read } from "./place.js";
 import { refusal } from "./refusal.js";
 import { Run } from "./run.js";
@@ -74,16 +74,20 @@ function head(place) {
 }
 
 function filterBox(place) {
-  return make("input", {
-    id: "filter",
-    type: "search",
-    placeholder: "Filter turns (/)",
-    "aria-label": "Filter turns by text, tool:NAME, actor:NAME, kind:NAME, is:failed",
-    title: "text, tool:NAME, actor:NAME, kind:NAME, is:failed, is:refused",
-    value: place.filter,
-    spellcheck: "false",
-    autocomplete: "off",
-  });
+  return [
+    make("input", {
+      id: "filter",
+      type: "search",
+      placeholder: "Filter turns (/)",
+      "aria-label": `Filter turns by ${FILTERS}`,
+      "aria-describedby": "filter-said",
+      title: FILTERS,
+      value: place.filter,
+      spellcheck: "false",
+      autocomplete: "off",
+    }),
+    make("span", { id: "filter-said", role: "alert" }),
+  ];
 }
 
 /** Links within the page need no new page. */

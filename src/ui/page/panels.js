@@ -10,7 +10,7 @@ import { changes } from "./files.js";
 import { loud } from "./items.js";
 import { name } from "./place.js";
 import { count, counted } from "./time.js";
-import { line, text, tree } from "./value.js";
+import { isLabelled, line, text, tree } from "./value.js";
 
 /** The turns with output, or with calls that touch files, that are read. */
 const READ = 256;
@@ -81,7 +81,7 @@ function drawTurn({ report, patterns = [] }, moment) {
     );
   }
   const fact = (value, at, sign) => factRow(value, patterns[at], sign, moment);
-  const isShown = (value) => value?.record !== "Observe";
+  const isShown = (value) => !isLabelled(value, "Observe");
   const rows = [
     ...report.came.map((value, at) => isShown(value) && fact(value, at, "+")),
     ...report.went.map((value, at) => isShown(value) && fact(value, report.came.length + at, "−")),
@@ -270,13 +270,16 @@ function drawWaits({ report }, moment) {
               {},
               make("strong", {}, wait.name),
               make("span", { class: "quiet" }, ` fiber ${wait.fiber} ${wait.until ? "until" : "for"} `),
-              make("code", {}, wait.until ?? wait.conditions.join(" or ")),
+              make("code", {}, wait.until ?? wait.conditions.map(awaited).join(" or ")),
             ),
           ),
         ),
       ),
   );
 }
+
+const awaited = (condition) =>
+  condition.is_judged ? `${condition.words} that a predicate accepts` : condition.words;
 
 function drawTalk({ report }, moment) {
   if (report.length === 0) return empty("No language model was asked up to here.");
@@ -353,7 +356,7 @@ function drawOutput({ report }, moment) {
 }
 
 const isError = (action) =>
-  JSON.stringify(action.stream ?? "")
+  line(action.stream ?? "")
     .toLowerCase()
     .includes("err");
 

@@ -6,13 +6,14 @@
 /** Reads a place from the address of the page. */
 export function read() {
   const path = decodeURIComponent(location.pathname).replace(/^\//, "");
-  const [name, turn] = path.split("@");
-  const [run, branch] = name.split("/");
+  const [, name, turn] = /^([^@]*)(?:@(.*))?$/s.exec(path);
+  const [, run, branch] = /^([^/]*)(?:\/(.*))?$/s.exec(name);
   const more = new URLSearchParams(location.search);
   return {
     run: run || null,
     branch: branch || null,
-    turn: turn === undefined || turn === "" ? null : Number(turn),
+    // A number, or what else names a turn: a mark, or a number that counts from the end.
+    turn: turn === undefined || turn === "" ? null : turn,
     tab: more.get("tab"),
     filter: more.get("filter") ?? "",
     beside: more.get("with"),

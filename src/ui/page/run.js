@@ -31,6 +31,7 @@ export class Run {
     this.all = false;
     this.lit = new Set();
     this.found = null;
+    this.refused = null;
     this.failed = [];
     const pick = (turn) => this.pick(turn);
     this.timeline = new Timeline({
@@ -54,6 +55,7 @@ export class Run {
 
   async begin(signal) {
     this.signal = signal;
+    if (this.place.turn !== null) await this.resolve();
     const first = await ask("tree", { address: name({ ...this.place, turn: null }) }, signal);
     this.tree = first.report;
     const own =
@@ -63,6 +65,7 @@ export class Run {
     this.turns = new Turns(this.place, this.head);
     this.cursor = Math.min(this.place.turn ?? this.head, this.head);
     this.isFollowing = this.place.turn === null;
+    if (!this.isFollowing) this.write();
     this.span = SPAN;
     this.view = around(this.cursor, this.span, this.head);
     this.lay();
@@ -79,6 +82,13 @@ export class Run {
     resize.observe(this.timeline.root);
     signal.addEventListener("abort", () => resize.disconnect());
     this.filterBox();
+  }
+
+  /** Finds the turn that the address names: by its number, by one that counts from the end, or by a mark. */
+  async resolve() {
+    const { report } = await ask("log", { address: name(this.place), limit: 1 }, this.signal);
+    this.place.branch = report.branch.includes("/") ? report.branch.slice(report.branch.indexOf("/") + 1) : "main";
+    this.place.turn = report.turns[0].turn;
   }
 
   /** Puts the parts of the view in their places. */
@@ -114,7 +124,8 @@ export class Run {
       clearTimeout(timer);
       timer = setTimeout(() => this.search(box.value), 250);
     });
-    if (this.filter) this.search(this.filter);
+    // Whoever was quick has typed already.
+    if (box.value) this.search(box.value);
   }
 
   /** Lists the turns that a filter leaves, of the whole branch. */
@@ -123,6 +134,7 @@ export class Run {
     this.searching?.abort();
     this.searching = new AbortController();
     this.write();
+    this.refuse(null);
     if (!this.filter) {
       this.found = null;
       this.soon();
@@ -135,8 +147,20 @@ export class Run {
       say(counted(turns.length, "turn matches", "turns match"));
       this.soon();
     } catch (error) {
-      if (error.name !== "AbortError") this.trouble(error);
+      if (error.name !== "AbortError") this.refuse(error);
     }
+  }
+
+  /** Says beside the filter why it leaves no turns; nothing takes that back. */
+  refuse(error) {
+    if (error) [this.found, this.isMore] = [new Map(), false];
+    else if (this.refused) this.found = null;
+    this.refused = error;
+    const box = document.getElementById("filter");
+    box?.setAttribute("aria-invalid", String(error !== null));
+    const place = document.getElementById("filter-said");
+    if (place) put(place, error?.message);
+    this.soon();
   }
 
   /** Asks how the branch stands, and for the cause if it failed. */
@@ -226,7 +250,13 @@ export class Run {
 
   draw() {
     if (this.signal.aborted || !this.view) return;
-    const look = { axis: this.axis, cursor: this.cursor, lit: this.lit, found: this.found };
+    const look = {
+      axis: this.axis,
+      cursor: this.cursor,
+      lit: this.lit,
+      found: this.found,
+      isRefused: this.refused !== null,
+    };
     const shown = items(this.turns.within(this.view.from, this.view.to), { all: this.all, cursor: this.cursor });
     this.timeline.show(shown, look);
     const listed = this.found ? [...this.found.values()].map((turn) => ({ turn, turns: [turn] })) : shown;
@@ -245,6 +275,7 @@ export class Run {
       toggle("all steps", this.all, () => this.toggle("all"), "show turns without an effect (a)"),
       make("span", { class: "grow" }),
       this.found &&
+        !this.refused &&
         make("span", { class: "quiet" }, this.isMore ? `${this.found.size} or more turns match` : counted(this.found.size, "turn matches", "turns match")),
       this.lit.size > 0 && button("clear the chain", () => this.light([]), { title: "Esc" }),
       this.standing && !this.isInTrouble(this.standing) && resumeButtons(this, this.standing),
@@ -304,7 +335,7 @@ export class Run {
       return make(
         "div",
         { class: "banner asking" },
-        make("strong", {}, standing.questions === 1 ? "Asks a person" : `Asks ${standing.questions} questions`),
+        make("strong", {}, standing.questions === 1 ? "Asks a person" : `Asks ${standing.questions} questions. The first:`),
         make("span", { class: "banner-words" }, standing.words),
         button("Show the question", () => this.pick(this.head, "waits"), { class: "primary" }),
         acts,

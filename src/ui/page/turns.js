@@ -86,18 +86,21 @@ export class Turns {
   }
 }
 
-/** Reads the words of a filter: `tool:NAME`, `actor:NAME`, `kind:NAME`, `is:failed`, and text. */
+/** The words of a filter: a name with a colon, if there is one, and a text that quotes may hold together. */
+const WORD = /(?:(tool|actor|kind|label|pattern|since|until|is):)?(?:"((?:[^"\\]|\\.)*)"?|'([^']*)'?|(\S+))/g;
+
+/** Reads a filter: the conditions of `duet log` by their names, `is:failed`, `is:refused`, and text. */
 export function conditions(filter) {
   const request = {};
   const text = [];
-  for (const word of filter.trim().split(/\s+/)) {
-    const [, name, value] = /^(tool|actor|kind|label):(.+)$/.exec(word) ?? [];
-    if (name) request[name] = value;
-    else if (word === "is:failed") request.failed = true;
-    else if (word === "is:refused") request.refused = true;
-    else if (word) text.push(word);
+  for (const [word, name, double, single, plain] of filter.matchAll(WORD)) {
+    const value = double?.replace(/\\(.)/g, "$1") ?? single ?? plain;
+    if (name === "is" && ["failed", "refused"].includes(value)) request[value] = true;
+    else if (name && name !== "is") request[name] = value;
+    else text.push(name ? word : value);
   }
-  if (text.length > 0) request.grep = text.join(" ");
+  const grep = text.join(" ");
+  if (grep !== "") request.grep = grep;
   return request;
 }
 

@@ -3,7 +3,6 @@
 //! INVARIANT: a request that both make with the same answer and in the same order is not told.
 //! It finds no pairs; `../../../runtime/src/history/alignment.rs` does. Read next: `words.rs`.
 
-use duet_runtime::gate::payload::as_json;
 use duet_runtime::history::alignment::{Alignment, Answered, Outcome, Pair};
 use preserves::{IOValue, ValueClass, ValueImpl};
 use schemars::JsonSchema;
@@ -12,6 +11,7 @@ use serde_json::Value;
 
 use super::words::words_apart;
 use crate::turn::line::payload_words;
+use crate::value_json;
 use crate::value_text;
 
 /// The maximum number of texts of one value that are compared word by word.
@@ -235,9 +235,9 @@ fn plain(one: &Answered) -> AskedForm {
         actor: key.actor.clone(),
         what: key.what.clone(),
         nth: key.nth,
-        arguments: as_json(&key.arguments.value()),
+        arguments: value_json::of(&key.arguments.value()),
         turn: one.asked.turn.number(),
-        ok: outcome.and_then(Result::ok).map(as_json),
-        error: outcome.and_then(Result::err).map(as_json),
+        ok: outcome.and_then(Result::ok).map(value_json::of),
+        error: outcome.and_then(Result::err).map(value_json::of),
     }
 }

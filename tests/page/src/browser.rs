@@ -164,6 +164,15 @@ impl Browser {
         self.sees(selector, "").await
     }
 
+    /// Waits until no element has a text.
+    pub(crate) async fn lacks(&self, selector: &str, text: &str) -> Result<(), Failed> {
+        let script = "return ![...document.querySelectorAll(arguments[0])].some((found) => \
+            found.textContent.includes(arguments[1]))";
+        let words = vec![selector.into(), text.into()];
+        self.waits(script, words, &format!("`{selector}` without `{text}`"))
+            .await
+    }
+
     pub(crate) async fn has_no(&self, selector: &str) -> Result<(), Failed> {
         let script = format!("return document.querySelectorAll({}).length", json!(selector));
         match self.run(&script).await?.as_str() {

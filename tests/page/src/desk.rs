@@ -38,6 +38,30 @@ const ASK: &str = r#"(import (scheme base) (scheme write) (duet base) (duet data
 (display (string-append "welcome " name "\n"))
 "#;
 
+const VALUES: &str = r#"(import (scheme base) (duet base) (duet dataspace))
+(assert! (record 'int 9007199254740993 -9223372036854775809))
+(assert! (record 'float 1.0 -0.0))
+(assert! (record 'text "a" 'a))
+(assert! (record 'dict (dictionary 'a 1 "a" 2)))
+(await (signal 'go))
+"#;
+
+/// Waits in every way.
+const WAITS: &str = r#"(import (scheme base) (duet base) (duet dataspace) (duet agents))
+(define (large? value) (> (car (record-fields value)) 10))
+(spawn (lambda () (await (predicate large? :pattern (pattern (size _))))))
+(spawn (lambda () (await (user-input :prompt (record 'ask "Size?" '(small large))))))
+(spawn (lambda () (select ((signal 'go) 1) ((signal 'come) 2))))
+(par-map (lambda (color) (await (signal color))) '(red blue))
+"#;
+
+const PAY: &str = r#"(import (scheme base) (duet base) (duet dataspace) (duet policy))
+(define-constraint "ask" :tool 'pay/send :on-fail 'ask)
+(call-tool 'clerk 'pay/send (dictionary 'amount 9007199254740993 'rate 1.0 'to 'bank 'name "Ada"))
+"#;
+
+const PAID: &str = r#"{"pay/send": [<returns "sent">]}"#;
+
 /// The time in which something on a desk has to happen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -75,11 +99,28 @@ impl Desk {
             token: String::new(),
             _served: None,
         };
-        for (name, text) in [("order.scm", ORDER), ("tick.scm", TICK), ("ask.scm", ASK)] {
+        for (name, text) in [
+            ("order.scm", ORDER),
+            ("tick.scm", TICK),
+            ("ask.scm", ASK),
+            ("values.scm", VALUES),
+            ("waits.scm", WAITS),
+            ("pay.scm", PAY),
+            ("paid.pr", PAID),
+        ] {
             fs::write(desk.folder.path().join(name), text)?;
         }
-        desk.duet("run order.scm --answer none")?;
-        desk.duet("run ask.scm")?;
+        for line in [
+            "run order.scm --answer none",
+            "run ask.scm",
+            "run values.scm",
+            "run waits.scm",
+            "signal waits red 1",
+            "mark waits@1 before",
+            "run pay.scm --double paid.pr",
+        ] {
+            desk.duet(line)?;
+        }
         desk.serve()?;
         Ok(desk)
     }

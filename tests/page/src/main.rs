@@ -8,11 +8,16 @@ mod browser;
 mod desk;
 mod looks;
 mod pictures;
+mod said;
 
 use std::process::ExitCode;
 
 use browser::{Browser, Failed, Screen};
 use desk::Desk;
+use said::{
+    a_filter_names_what_has_blanks, a_filter_that_is_refused_says_so_beside_its_box, every_kind_of_wait_is_told,
+    links_lead_to_marks_and_name_what_is_not_there, values_are_shown_as_they_are,
+};
 
 /// Makes the table of the steps: their names, and the functions.
 macro_rules! steps {
@@ -31,8 +36,13 @@ const STEPS: &[(&str, Step)] = steps! {
     texts_of_a_program_stay_texts
     keys_move_the_cursor_and_the_address_follows
     a_filter_finds_turns
+    a_filter_that_is_refused_says_so_beside_its_box
+    a_filter_names_what_has_blanks
     a_run_that_goes_on_is_followed
     a_question_is_answered_in_place
+    values_are_shown_as_they_are
+    every_kind_of_wait_is_told
+    links_lead_to_marks_and_name_what_is_not_there
     a_link_without_its_token_says_so
 };
 
