@@ -155,6 +155,14 @@ fn wrong_rules_are_explained() {
 }
 
 #[test]
+fn a_body_whose_form_failed_has_no_other_error() {
+    check_errors(
+        "(define-syntax m (syntax-rules () ((_ x) x))) (let () (m))",
+        &[("no rule of `m` matches this use", "(m)")],
+    );
+}
+
+#[test]
 fn errors_in_macros_point_to_the_use_and_name_the_macros() {
     let text = "(define-syntax inner (syntax-rules () ((_ x) (if)))) \
                 (define-syntax outer (syntax-rules () ((_ x) (inner x)))) (outer 1)";
