@@ -504,7 +504,7 @@ impl fmt::Display for RuleProblem {
             Self::MissingEllipsis(name) => {
                 write!(f, "`{name}` needs as many ellipses in the template as in the pattern")
             }
-            Self::NothingToRepeat => write!(f, "no variable before this ellipsis has one in the pattern"),
+            Self::NothingToRepeat => write!(f, "no variable before this ellipsis has enough ellipses in the pattern"),
             Self::UnequalLengths => write!(f, "variables repeated together matched different numbers of forms"),
             Self::TooLarge => write!(f, "the template makes more code than the limit of macro expansion"),
         }

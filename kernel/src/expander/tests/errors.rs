@@ -130,7 +130,17 @@ fn wrong_rules_are_explained() {
         ),
         (
             "((_ a) (a ...))",
-            "no variable before this ellipsis has one in the pattern",
+            "no variable before this ellipsis has enough ellipses in the pattern",
+            "a",
+        ),
+        (
+            "((_ a ...) ((a ...) ...))",
+            "no variable before this ellipsis has enough ellipses in the pattern",
+            "(a ...)",
+        ),
+        (
+            "((_ a ...) (a ... ...))",
+            "no variable before this ellipsis has enough ellipses in the pattern",
             "a",
         ),
         ("((_ ...) 1)", "nothing stands before this ellipsis", "..."),
