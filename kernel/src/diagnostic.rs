@@ -453,13 +453,16 @@ impl fmt::Display for DiagnosticKind {
                 minimum,
                 maximum,
             } => {
+                // A name that begins with `%` stands for the library's procedure.
+                let name = name.as_str().strip_prefix('%').unwrap_or(name.as_str());
                 write!(f, "`{name}` takes ")?;
                 match maximum {
                     Some(maximum) if maximum == minimum => write!(f, "{minimum}")?,
                     Some(maximum) => write!(f, "{minimum} to {maximum}")?,
                     None => write!(f, "at least {minimum}")?,
                 }
-                write!(f, " arguments, not {given}")
+                let plural = if maximum.unwrap_or(*minimum) == 1 { "" } else { "s" };
+                write!(f, " argument{plural}, not {given}")
             }
         }
     }

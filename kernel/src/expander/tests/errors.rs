@@ -330,7 +330,7 @@ fn a_primitive_called_with_a_wrong_count_is_a_warning() {
         .iter()
         .map(|warning| warning.kind.to_string())
         .collect();
-    assert_eq!(warnings, ["`car` takes 1 arguments, not 2"]);
+    assert_eq!(warnings, ["`car` takes 1 argument, not 2"]);
 }
 
 #[test]
