@@ -178,6 +178,13 @@ pub enum DiagnosticKind {
         /// Existing libraries with similar names.
         similar: Vec<Name>,
     },
+    /// The library is defined only further down in the text.
+    LibraryDefinedLater {
+        /// Its name.
+        name: Name,
+        /// The library that imports it; `None` if a program does.
+        importer: Option<Name>,
+    },
     /// The library does not export this name.
     NotExported {
         /// The library, or the import set.
@@ -426,15 +433,12 @@ impl fmt::Display for DiagnosticKind {
             Self::TooDeep { limit } => write!(f, "code is nested or macros expand to more than {limit} levels"),
             Self::TooLarge { limit } => write!(f, "{TOO_LARGE} have more than {limit} nodes of code"),
             Self::UnknownLibrary { name, .. } => write!(f, "there is no library {name}"),
+            Self::LibraryDefinedLater { name, importer } => write_defined_later(f, name, importer.as_ref()),
             Self::NotExported { library, name, .. } => write!(f, "{library} does not export `{name}`"),
             Self::ConflictingImports(conflict) => conflict.write_error(f),
             Self::ImportReplaces(conflict) => conflict.write_warning(f),
             Self::LibraryNotInFile { library, file } => write!(f, "{file} does not define the library {library}"),
-            Self::ImportCycle { cycle } => {
-                f.write_str("libraries import each other in a circle: ")?;
-                cycle.iter().try_for_each(|name| write!(f, "{name} → "))?;
-                cycle.first().map_or(Ok(()), |name| write!(f, "{name}"))
-            }
+            Self::ImportCycle { cycle } => write_cycle(f, cycle),
             Self::ExportsUndefined { name } => write!(f, "`{name}` is exported but neither defined nor imported"),
             Self::DuplicateExport { name } => write!(f, "`{name}` is exported twice with different meanings"),
             Self::SourceUnavailable { name, reason } => write!(f, "cannot read {name}: {reason}"),
@@ -449,13 +453,16 @@ impl fmt::Display for DiagnosticKind {
                 minimum,
                 maximum,
             } => {
+                // A name that begins with `%` stands for the library's procedure.
+                let name = name.as_str().strip_prefix('%').unwrap_or(name.as_str());
                 write!(f, "`{name}` takes ")?;
                 match maximum {
                     Some(maximum) if maximum == minimum => write!(f, "{minimum}")?,
                     Some(maximum) => write!(f, "{minimum} to {maximum}")?,
                     None => write!(f, "at least {minimum}")?,
                 }
-                write!(f, " arguments, not {given}")
+                let plural = if maximum.unwrap_or(*minimum) == 1 { "" } else { "s" };
+                write!(f, " argument{plural}, not {given}")
             }
         }
     }
@@ -473,6 +480,23 @@ impl fmt::Display for TransformerProblem {
     }
 }
 
+fn write_defined_later(f: &mut fmt::Formatter<'_>, name: &Name, importer: Option<&Name>) -> fmt::Result {
+    write!(
+        f,
+        "{name} is defined only after this import; its definition must come before "
+    )?;
+    match importer {
+        Some(importer) => write!(f, "that of {importer}"),
+        None => f.write_str("it"),
+    }
+}
+
+fn write_cycle(f: &mut fmt::Formatter<'_>, cycle: &[Name]) -> fmt::Result {
+    f.write_str("libraries import each other in a circle: ")?;
+    cycle.iter().try_for_each(|name| write!(f, "{name} → "))?;
+    cycle.first().map_or(Ok(()), |name| write!(f, "{name}"))
+}
+
 impl fmt::Display for RuleProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -483,7 +507,7 @@ impl fmt::Display for RuleProblem {
             Self::MissingEllipsis(name) => {
                 write!(f, "`{name}` needs as many ellipses in the template as in the pattern")
             }
-            Self::NothingToRepeat => write!(f, "no variable before this ellipsis has one in the pattern"),
+            Self::NothingToRepeat => write!(f, "no variable before this ellipsis has enough ellipses in the pattern"),
             Self::UnequalLengths => write!(f, "variables repeated together matched different numbers of forms"),
             Self::TooLarge => write!(f, "the template makes more code than the limit of macro expansion"),
         }

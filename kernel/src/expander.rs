@@ -214,6 +214,8 @@ pub struct Expander {
     libraries: BTreeMap<Name, Library>,
     /// Libraries whose expansion has begun, outermost first.
     loading: Vec<Name>,
+    /// The libraries that the texts being expanded define further down.
+    announced: Vec<Name>,
     /// Units of libraries that no expansion has delivered yet, in the order in which the libraries
     /// were loaded.
     undelivered: BTreeMap<u32, Arc<Unit>>,
@@ -346,6 +348,7 @@ impl Expander {
             sources: Vec::new(),
             libraries: BTreeMap::new(),
             loading: Vec::new(),
+            announced: Vec::new(),
             undelivered: BTreeMap::new(),
             waiting: BTreeMap::new(),
             stubs: BTreeMap::new(),

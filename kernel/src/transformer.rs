@@ -21,6 +21,7 @@ use crate::datum::Span;
 use crate::expander::Transformers;
 use crate::heap::kind::condition;
 use crate::heap::{Heap, HeapFull, Kind, Limits, Register, RootId};
+use crate::listing::shortened;
 use crate::machine::{Instance, Machine, Outcome, backtrace};
 use crate::primitive::Primitive;
 use crate::printer::write_limited;
@@ -206,7 +207,7 @@ impl Session {
             match self.machine.run(&mut self.instance, &self.code, fuel)? {
                 Outcome::Finished(value) => return Ok(value),
                 Outcome::OutOfFuel => return Err(TransformerFault::Endless(LIMIT_CALLS)),
-                Outcome::Uncaught(object) => return Err(self.uncaught(object)),
+                Outcome::Uncaught(object) => return Err(self.uncaught(object, expanding)),
                 Outcome::Exhausted => return Err(HeapFull.into()),
                 Outcome::Request { primitive, count } => {
                     let arguments = self.machine.arguments(count).to_vec();
@@ -233,11 +234,13 @@ impl Session {
         if expanding.store.length() > expanding.nodes_max {
             return Err(TransformerFault::TooMuchSyntax);
         }
+        let name = self.code.primitives()[primitive as usize].name;
         let reply = match self.operations.get(primitive as usize).copied().flatten() {
             Some(operation) => operation(&mut OperationContext {
                 heap: &mut self.instance.heap,
                 code: &self.code,
                 expanding,
+                name,
                 arguments,
             }),
             None => Err(Stop::Raise {
@@ -259,7 +262,6 @@ impl Session {
                 message,
                 irritants,
             }) => {
-                let name = self.code.primitives()[primitive as usize].name;
                 let condition = make_condition(&mut self.instance.heap, kind, &message, &irritants, name)?;
                 self.machine.raise(&self.instance, &self.code, condition);
             }
@@ -273,9 +275,18 @@ impl Session {
         frames.iter().find_map(|frame| frame.span)
     }
 
-    fn uncaught(&self, object: Value) -> TransformerFault {
+    /// Shows a value; a syntax object as its datum.
+    fn shown(&self, value: Value, expanding: &mut Expanding<'_>) -> String {
         let heap = &self.instance.heap;
-        let show = |value| write_limited(heap, &self.code, value, SHOWN_CHARACTERS);
+        let Some(syntax) = convert::from_value(heap, value) else {
+            return write_limited(heap, &self.code, value, SHOWN_CHARACTERS);
+        };
+        shortened(&expanding.store.datum(syntax).to_string())
+    }
+
+    fn uncaught(&self, object: Value, expanding: &mut Expanding<'_>) -> TransformerFault {
+        let heap = &self.instance.heap;
+        let mut show = |value| self.shown(value, expanding);
         if !heap.is_kind(object, Kind::Condition) {
             return TransformerFault::Raised {
                 message: format!("it raised {}", show(object)),

@@ -7,7 +7,8 @@
     list-queue-remove-back! list-queue-remove-all! list-queue-set-list! list-queue-append
     list-queue-append! list-queue-concatenate list-queue-map list-queue-map! list-queue-for-each)
   (on-demand)
-  (import (scheme base) (only (srfi 1) concatenate last-pair unfold unfold-right drop-right))
+  (import (scheme base) (only (duet internal control) %wrong-type)
+    (only (srfi 1) concatenate last-pair unfold unfold-right drop-right))
   (begin
     (define-record-type list-queue-type
       (%queue first last)
@@ -16,9 +17,21 @@
       (first %first %set-first!)
       (last %last %set-last!))
 
+    ;;; Returns the last pair of a list, or the one that the caller knows, for a procedure that was
+    ;;; called with them.
+    (define (%last-of procedure list last)
+      (cond ((pair? last) (car last))
+            ((null? list) '())
+            ((pair? list) (last-pair list))
+            (else (%wrong-type procedure "a list" list))))
+
+    ;;; Requires that a procedure was called with a queue.
+    (define (%check-queue procedure object)
+      (if (not (list-queue? object)) (%wrong-type procedure "a queue" object)))
+
     ;;;> Makes a queue of a list, which it shares, and its last pair, if the caller knows it.
     (define (make-list-queue list . last)
-      (%queue list (cond ((pair? last) (car last)) ((null? list) '()) (else (last-pair list)))))
+      (%queue list (%last-of 'make-list-queue list last)))
 
     ;;;> Makes a queue of the arguments.
     (define (list-queue . elements) (make-list-queue elements))
@@ -42,13 +55,16 @@
     ;;;> Returns whether a queue has no elements.
     (define (list-queue-empty? queue) (null? (%first queue)))
 
-    (define (%check queue)
-      (if (list-queue-empty? queue) (error "the queue is empty" queue)))
+    ;;; Requires that a queue, with which a procedure was called, has an element.
+    (define (%check-filled procedure queue)
+      (%check-queue procedure queue)
+      (if (null? (%first queue))
+          (error (string-append (symbol->string procedure) ": the queue is empty") queue)))
 
     ;;;> Returns the first element. Fails if there is none.
-    (define (list-queue-front queue) (%check queue) (car (%first queue)))
+    (define (list-queue-front queue) (%check-filled 'list-queue-front queue) (car (%first queue)))
     ;;;> Returns the last element. Fails if there is none.
-    (define (list-queue-back queue) (%check queue) (car (%last queue)))
+    (define (list-queue-back queue) (%check-filled 'list-queue-back queue) (car (%last queue)))
     ;;;> Returns the list of the elements, which the queue shares.
     (define (list-queue-list queue) (%first queue))
     ;;;> Returns two values: the list of the elements and its last pair.
@@ -68,7 +84,7 @@
 
     ;;;> Removes and returns the first element. Fails if there is none.
     (define (list-queue-remove-front! queue)
-      (%check queue)
+      (%check-filled 'list-queue-remove-front! queue)
       (let ((element (car (%first queue))))
         (%set-first! queue (cdr (%first queue)))
         (if (null? (%first queue)) (%set-last! queue '()))
@@ -77,7 +93,7 @@
     ;;;> Removes and returns the last element, in time proportional to the length. Fails if there is
     ;;;> none.
     (define (list-queue-remove-back! queue)
-      (%check queue)
+      (%check-filled 'list-queue-remove-back! queue)
       (let ((element (car (%last queue))))
         (list-queue-set-list! queue (drop-right (%first queue) 1))
         element))
@@ -92,15 +108,24 @@
     (define (list-queue-set-list! queue list . last)
       (%set-first! queue list)
       (%set-last! queue
-                  (cond ((pair? last) (car last)) ((null? list) '()) (else (last-pair list)))))
+                  (%last-of 'list-queue-set-list! list last)))
+
+    ;;; Returns a queue that concatenates queues for a procedure that was called with them.
+    (define (%concatenated procedure queues)
+      (make-list-queue
+        (list-copy
+          (concatenate
+            (map (lambda (queue) (%check-queue procedure queue) (%first queue)) queues)))))
 
     ;;;> Returns a queue that concatenates all the queues.
-    (define (list-queue-append . queues) (list-queue-concatenate queues))
+    (define (list-queue-append . queues) (%concatenated 'list-queue-append queues))
     ;;;> Like `list-queue-append`, but the result may share the elements of the queues.
-    (define (list-queue-append! . queues) (list-queue-concatenate queues))
+    (define (list-queue-append! . queues) (%concatenated 'list-queue-append! queues))
     ;;;> Returns a queue that concatenates the queues in a list.
     (define (list-queue-concatenate queues)
-      (make-list-queue (list-copy (concatenate (map %first queues)))))
+      (if (not (list? queues))
+          (%wrong-type 'list-queue-concatenate "a proper list of queues" queues))
+      (%concatenated 'list-queue-concatenate queues))
 
     ;;;> Returns a queue of the values of `procedure` for the elements.
     (define (list-queue-map procedure queue) (make-list-queue (map procedure (%first queue))))

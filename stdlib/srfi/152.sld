@@ -15,6 +15,7 @@
     read-string write-string string-set! string-fill! string-copy!)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (duet internal ranges)
+          (only (duet internal control) %wrong-type)
           (only (scheme char) string-ci=? string-ci<? string-ci>? string-ci<=? string-ci>=?)
           (only (srfi 13)
             string-null? string-every string-any string-tabulate reverse-list->string string-take
@@ -58,9 +59,10 @@
                (loop (next seed) (cons (part seed) parts)))))))
 
     ;;; Calls `use` with the start and end of a part and with the index between them at which `find`
-    ;;; succeeds; calls `otherwise` with start and end if it fails.
-    (define (%cut string find predicate range otherwise use)
-      (%range 'string-part range (string-length string)
+    ;;; succeeds; calls `otherwise` with start and end if it fails. Errors name `procedure`.
+    (define (%cut procedure string find predicate range otherwise use)
+      (if (not (string? string)) (%wrong-type procedure "a string" string))
+      (%range procedure range (string-length string)
         (lambda (start end)
           (use start end (or (find string predicate start end) (otherwise start end))))))
 
@@ -68,7 +70,7 @@
 
     ;;;> Returns the longest prefix whose characters satisfy a predicate.
     (define (string-take-while string predicate . range)
-      (%cut string
+      (%cut 'string-take-while string
             string-skip
             predicate
             range
@@ -77,12 +79,13 @@
 
     ;;;> Returns the longest suffix whose characters satisfy a predicate.
     (define (string-take-while-right string predicate . range)
-      (%cut string string-skip-right predicate range (lambda (start end) (- start 1))
+      (%cut 'string-take-while-right string string-skip-right predicate range
+        (lambda (start end) (- start 1))
         (lambda (start end cut) (substring string (+ cut 1) end))))
 
     ;;;> Returns the rest of a string after the longest prefix whose characters satisfy a predicate.
     (define (string-drop-while string predicate . range)
-      (%cut string
+      (%cut 'string-drop-while string
             string-skip
             predicate
             range
@@ -92,18 +95,19 @@
     ;;;> Returns the part of a string before the longest suffix whose characters satisfy a
     ;;;> predicate.
     (define (string-drop-while-right string predicate . range)
-      (%cut string string-skip-right predicate range (lambda (start end) (- start 1))
+      (%cut 'string-drop-while-right string string-skip-right predicate range
+        (lambda (start end) (- start 1))
         (lambda (start end cut) (substring string start (+ cut 1)))))
 
     ;;;> Returns two values: the longest prefix whose characters satisfy a predicate, and the rest.
     (define (string-span string predicate . range)
-      (%cut string string-skip predicate range %end
+      (%cut 'string-span string string-skip predicate range %end
         (lambda (start end cut) (values (substring string start cut) (substring string cut end)))))
 
     ;;;> Returns two values: the longest prefix whose characters do not satisfy a predicate, and the
     ;;;> rest.
     (define (string-break string predicate . range)
-      (%cut string string-index predicate range %end
+      (%cut 'string-break string string-index predicate range %end
         (lambda (start end cut) (values (substring string start cut) (substring string cut end)))))
 
     ;;;> Returns the index in a string, or part of it, of the last occurrence of a pattern, or part

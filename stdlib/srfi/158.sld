@@ -16,5 +16,5 @@
     sum-accumulator product-accumulator)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (only (duet internal lists) any) (duet internal ranges)
-    (only (duet control) make-coroutine-generator))
+    (only (duet internal control) %wrong-type) (only (duet control) make-coroutine-generator))
   (include "158/generators.scm" "158/accumulators.scm"))

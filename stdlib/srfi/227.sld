@@ -2,7 +2,8 @@
 (define-library (srfi 227)
   (export opt-lambda opt*-lambda let-optionals let-optionals* define-optionals define-optionals*)
   (on-demand)
-  (import (scheme base) (scheme case-lambda))
+  (import (scheme base) (scheme case-lambda)
+    (only (duet syntax) syntax-case with-syntax syntax datum->syntax syntax->datum))
   (begin
     ;;; Makes a clause for each number of arguments: one that lacks an argument calls `procedure` with
     ;;; the next default. The parameters so far come with the variables that stand for them in these
@@ -48,9 +49,20 @@
     ;;;> Binds the formals of an `opt*-lambda` to the elements of a list.
     (define-syntax let-optionals*
       (syntax-rules () ((_ list formals . body) (apply (opt*-lambda formals . body) list))))
+    ;;; Expands to `(define name (make inner () () formals body))`. `inner` is the symbol `name` as an
+    ;;; identifier of this library, so that the procedure has the name and no other form sees it.
+    (define-syntax %define-named
+      (lambda (form)
+        (syntax-case form ()
+          ((_ make name formals body)
+           (with-syntax ((inner (datum->syntax (syntax here) (syntax->datum (syntax name)))))
+             (syntax (define name (make inner () () formals body))))))))
+
     ;;;> Defines a procedure, as if by `opt-lambda`.
     (define-syntax define-optionals
-      (syntax-rules () ((_ (name . formals) . body) (define name (opt-lambda formals . body)))))
+      (syntax-rules ()
+        ((_ (name . formals) . body) (%define-named %at-once name formals body))))
     ;;;> Defines a procedure, as if by `opt*-lambda`.
     (define-syntax define-optionals*
-      (syntax-rules () ((_ (name . formals) . body) (define name (opt*-lambda formals . body)))))))
+      (syntax-rules ()
+        ((_ (name . formals) . body) (%define-named %in-turn name formals body))))))

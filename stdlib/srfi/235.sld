@@ -88,6 +88,13 @@
     (define (arguments-take-right procedure count)
       (lambda arguments (apply procedure (list-tail arguments (- (length arguments) count)))))
 
+    ;;; Returns the groups with an element added to the group of its key, which may be a new one.
+    (define (%grouped key element groups same?)
+      (cond ((null? groups) (list (list key element)))
+            ((same? key (car (car groups)))
+             (cons (cons (car (car groups)) (cons element (cdr (car groups)))) (cdr groups)))
+            (else (cons (car groups) (%grouped key element (cdr groups) same?)))))
+
     ;;;> Makes a procedure of a list that returns a list of lists of the elements with the same key,
     ;;;> by `equal?` or another equivalence.
     (define (group-by key . same?)
@@ -95,13 +102,8 @@
         (lambda (list)
           (let loop ((list list) (groups '()))
             (if (null? list)
-                (reverse (map (lambda (group) (reverse (cdr group))) groups))
-                (let* ((found (key (car list))) (group (assoc found groups same?)))
-                  (if group
-                      (begin
-                        (set-cdr! group (cons (car list) (cdr group)))
-                        (loop (cdr list) groups))
-                      (loop (cdr list) (cons (cons found (cons (car list) '())) groups)))))))))
+                (map (lambda (group) (reverse (cdr group))) groups)
+                (loop (cdr list) (%grouped (key (car list)) (car list) groups same?)))))))
 
     ;;;> Calls the thunks; returns the value of the last.
     (define (begin-procedure . thunks)

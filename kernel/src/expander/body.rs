@@ -30,6 +30,8 @@ pub(crate) struct Context {
     items: Vec<Deferred>,
     /// The identifiers that this body has defined, each with its newest place.
     defined: BTreeMap<Identifier, Syntax>,
+    /// Whether a form has an error, so that nobody knows what it would have been.
+    has_failed: bool,
 }
 
 /// One task for the second pass.
@@ -76,6 +78,7 @@ impl Context {
             pending,
             items: Vec::new(),
             defined: BTreeMap::new(),
+            has_failed: false,
         }
     }
 
@@ -191,6 +194,7 @@ impl UnitExpander<'_> {
                 return;
             }
             if let Err(failure) = self.discover_form(context, form) {
+                context.has_failed = true;
                 self.report(failure);
             }
         }
@@ -218,7 +222,7 @@ impl UnitExpander<'_> {
     fn finish_body(&mut self, context: Context, place: Syntax) -> Result<CoreId, FormError> {
         let is_definition = |item: &Deferred| matches!(item, Deferred::Define { .. });
         let definitions = context.items.iter().rposition(is_definition).map_or(0, |last| last + 1);
-        if context.items.len() == definitions && !self.is_abandoned() {
+        if context.items.len() == definitions && !context.has_failed && !self.is_abandoned() {
             return Err(self.failure(place, DiagnosticKind::EmptyBody));
         }
         let mut bindings = Vec::new();

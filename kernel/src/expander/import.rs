@@ -440,6 +440,10 @@ impl UnitExpander<'_> {
     }
 
     fn unknown_library(&mut self, name: Name, place: Syntax) -> FormError {
+        if self.session.announced.contains(&name) {
+            let importer = self.session.loading.last().cloned();
+            return self.failure(place, DiagnosticKind::LibraryDefinedLater { name, importer });
+        }
         let mut known: Vec<Name> = self.libraries.names().iter().map(LibraryName::to_name).collect();
         known.extend(
             self.session

@@ -155,7 +155,7 @@ impl UnitExpander<'_> {
 
     /// Expands forms whose value is needed, even if there are none.
     fn main_body(&mut self, forms: &[Syntax]) {
-        let body = self.top_level(forms);
+        let body = self.announcing(forms, |unit| unit.top_level(forms));
         self.body = Some(body.unwrap_or_else(|| {
             let place = self.session.syntax.make_nothing();
             self.node(Core::Unspecified, place)
@@ -184,8 +184,28 @@ impl UnitExpander<'_> {
         }
     }
 
+    /// Expands the forms of a text with the knowledge which libraries these define further down.
+    fn announcing<T>(&mut self, forms: &[Syntax], expand: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.session.announced.clone();
+        for form in forms {
+            if !matches!(self.head_text(*form).as_str(), "define-library" | "define-module") {
+                continue;
+            }
+            let name = self.session.syntax.list(*form).and_then(|parts| parts.get(1).copied());
+            let name = name.and_then(|name| self.library_name(*form, name).ok());
+            self.session.announced.extend(name.map(|name| name.to_name()));
+        }
+        let expanded = expand(self);
+        self.session.announced = outer;
+        expanded
+    }
+
     /// Expands every library that a file defines; returns whether `wanted` is one of them.
     pub(super) fn libraries_of_file(&mut self, forms: &[Syntax], wanted: &Name) -> Result<bool, FormError> {
+        self.announcing(forms, |unit| unit.announced_libraries(forms, wanted))
+    }
+
+    fn announced_libraries(&mut self, forms: &[Syntax], wanted: &Name) -> Result<bool, FormError> {
         let mut is_found = false;
         for (index, form) in forms.iter().enumerate() {
             let head = self.head_text(*form);
@@ -218,6 +238,7 @@ impl UnitExpander<'_> {
             return Err(self.malformed(form));
         };
         let name = self.library_name(form, *name)?.to_name();
+        self.session.announced.retain(|announced| *announced != name);
         let mut module = self.session.new_module(name.clone(), false);
         let reserved = self.session.reserved_macros(&name);
         let is_ahead = reserved.is_some();

@@ -342,7 +342,8 @@ impl SlowPath<'_> {
             Some(most) => format!("{least} to {most}"),
             None => format!("at least {least}"),
         };
-        let message = format!("{} takes {wanted} {}, not {count}", primitive.name, plural(&wanted));
+        let name = public_name(primitive.name);
+        let message = format!("{name} takes {wanted} {}, not {count}", plural(&wanted));
         self.fail_entry(frame, "wrong-arity", &message, self.arguments(frame, count))
     }
 
@@ -463,8 +464,7 @@ impl SlowPath<'_> {
         if *failure == PrimitiveError::HeapFull {
             self.heap.lend_words(frame.base_index());
         }
-        // A name that begins with `%` stands for the library's procedure.
-        let public = origin.strip_prefix('%').unwrap_or(origin);
+        let public = public_name(origin);
         let position = |argument: &usize| format!("argument {} of {public}", argument + 1);
         let (kind, message, irritants) = match failure {
             PrimitiveError::HeapFull => ("out-of-memory", "the memory limit is reached".into(), vec![]),
@@ -534,6 +534,11 @@ impl SlowPath<'_> {
         self.machine.points_below(self.heap, base, &mut points);
         points
     }
+}
+
+/// The name that programs know: one that begins with `%` stands for the library's procedure.
+fn public_name(name: &str) -> &str {
+    name.strip_prefix('%').unwrap_or(name)
 }
 
 fn plural(wanted: &str) -> &'static str {

@@ -21,6 +21,8 @@ pub(super) struct OperationContext<'a, 'b> {
     pub(super) heap: &'a mut Heap,
     pub(super) code: &'a CodeSpace,
     pub(super) expanding: &'a mut Expanding<'b>,
+    /// The name of the primitive.
+    pub(super) name: &'static str,
     pub(super) arguments: &'a [Value],
 }
 
@@ -87,10 +89,20 @@ impl From<HeapFull> for Stop {
 }
 
 impl<'b> OperationContext<'_, 'b> {
+    /// Names an argument; programs do not see a primitive whose name begins with `%`.
+    fn position(&self, argument: usize) -> String {
+        let number = argument + 1;
+        if self.name.starts_with('%') {
+            format!("argument {number}")
+        } else {
+            format!("argument {number} of {}", self.name)
+        }
+    }
+
     fn wrong_type(&self, argument: usize, expected: &str) -> Stop {
         Stop::Raise {
             kind: "wrong-type",
-            message: format!("argument {} must be {expected}", argument + 1),
+            message: format!("{} must be {expected}", self.position(argument)),
             irritants: vec![self.arguments[argument]],
         }
     }
@@ -102,7 +114,7 @@ impl<'b> OperationContext<'_, 'b> {
                 let problem = problem.shown(self.heap, self.code);
                 Stop::Raise {
                     kind: "not-syntax",
-                    message: format!("argument {} is made of {problem}", argument + 1),
+                    message: format!("{} is made of {problem}", self.position(argument)),
                     irritants: vec![self.arguments[argument]],
                 }
             }

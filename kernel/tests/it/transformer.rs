@@ -141,11 +141,15 @@ fn what_is_no_syntax_is_refused() {
         ("(list #'list 1 (vector 2 \"three\"))", "(list 1 #(2 \"three\"))"),
         (
             "(let ((x (list 1 2))) (set-cdr! (cdr x) x) (generate-temporaries x))",
-            "`m` failed: argument 1 must be a list: #0=(1 2 . #0#) at (m)",
+            "`m` failed: argument 1 of generate-temporaries must be a list: #0=(1 2 . #0#) at (m)",
         ),
         (
             "(datum->syntax 'name 'x)",
-            "`m` failed: argument 1 must be an identifier: name at (m)",
+            "`m` failed: argument 1 of datum->syntax must be an identifier: name at (m)",
+        ),
+        (
+            "(datum->syntax #'(a 5) 'x)",
+            "`m` failed: argument 1 of datum->syntax must be an identifier: (a 5) at (m)",
         ),
         (
             "(with-syntax (((a ...) '(1 2)) ((b ...) '(1))) #'(list (a b) ...))",

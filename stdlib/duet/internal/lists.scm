@@ -11,41 +11,40 @@
       (append-reverse (cdr reversed) (cons (car reversed) tail))
       (begin (%check-end 'append-reverse reversed) tail)))
 
-;;; Merges the sorted elements of `from` at start … middle and middle … end into `to` at start …
-;;; end; of equal ones the earlier comes first.
-(define (%merge! less? from to start middle end)
-  (let loop ((left start) (right middle) (place start))
-    (if (< place end)
-        (if (and (< left middle)
-                 (or (>= right end) (not (less? (vector-ref from right) (vector-ref from left)))))
-            (begin
-              (vector-set! to place (vector-ref from left))
-              (loop (+ left 1) right (+ place 1)))
-            (begin
-              (vector-set! to place (vector-ref from right))
-              (loop left (+ right 1) (+ place 1)))))))
+;;; Conses the elements of two lists onto `merged`. If `up?`, the lists descend, and the greater
+;;; element goes first, of equal ones that of `b`; otherwise they ascend, and the lesser goes first,
+;;; of equal ones that of `a`.
+(define (%merged less? up? a b merged)
+  (cond ((null? a) (append-reverse b merged))
+        ((null? b) (append-reverse a merged))
+        ((if (less? (car b) (car a)) up? (not up?))
+         (%merged less? up? (cdr a) b (cons (car a) merged)))
+        (else (%merged less? up? a (cdr b) (cons (car b) merged)))))
 
-;;; Sorts the elements that both vectors have at start … end into `to`; overwrites `from`.
-(define (%sort! less? from to start end)
-  (if (> (- end start) 1)
-      (let ((middle (quotient (+ start end) 2)))
-        (%sort! less? to from start middle)
-        (%sort! less? to from middle end)
-        (%merge! less? from to start middle end))))
+;;; Returns a sorted list of the elements of `vector` at start … end, descending unless `up?`. It
+;;; changes nothing, so a predicate whose continuation is called again sorts as if it were the first
+;;; time.
+(define (%sorted less? up? vector start end)
+  (if (= (- end start) 1)
+      (cons (vector-ref vector start) '())
+      (let* ((middle (quotient (+ start end) 2))
+             (a (%sorted less? (not up?) vector start middle))
+             (b (%sorted less? (not up?) vector middle end)))
+        (%merged less? up? a b '()))))
+
+;;; Returns a sorted list of the elements of `vector`, which nobody else uses.
+(define (%sorted-list less? vector)
+  (let ((length (vector-length vector)))
+    (if (= length 0) '() (%sorted less? #t vector 0 length))))
 
 ;;;> Returns a sorted copy of a list; equal elements keep their order.
 (define (list-sort less? list)
   (if (not (list? list)) (%wrong-type 'list-sort "a proper list" list))
   (%check-less 'list-sort less?)
-  (vector->list (%sorted less? (list->vector list))))
+  (%sorted-list less? (list->vector list)))
 
 (define (%check-less procedure less?)
   (if (not (procedure? less?)) (%wrong-type procedure "a procedure that compares" less?)))
-
-;;; Sorts the elements of `vector`, which nobody else uses.
-(define (%sorted less? vector)
-  (%sort! less? (vector-copy vector) vector 0 (vector-length vector))
-  vector)
 
 ;;;> Returns a sorted copy of a vector, or of its elements from `start` up to `end`, exclusive;
 ;;;> equal elements keep their order.
@@ -58,7 +57,7 @@
     ((less? vector start end)
      (if (not (vector? vector)) (%wrong-type 'vector-sort "a vector" vector))
      (%check-less 'vector-sort less?)
-     (%sorted less? (vector-copy vector start end)))))
+     (list->vector (%sorted-list less? (vector-copy vector start end))))))
 
 ;;;> Returns a sorted copy of a list or vector.
 (define (sort sequence less?)

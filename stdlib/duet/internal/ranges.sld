@@ -1,6 +1,6 @@
 ;;; Ranges of indices, as the SRFIs pass them: `[start [end]]`, the end exclusive.
 (define-library (duet internal ranges)
-  (export %out-of-range %range %check-natural)
+  (export %out-of-range %range %check-index %check-natural)
   (on-demand)
   (import (duet kernel) (only (duet internal control) raise %wrong-type))
   (begin

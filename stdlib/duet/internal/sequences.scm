@@ -97,14 +97,30 @@
         (loop (+ index 1) (cons (procedure index) result))
         (reverse result))))
 
+;;; Requires that a procedure was called with vectors.
+(define (%check-vectors procedure vectors)
+  (for-each (lambda (vector) (%check-vector procedure vector)) vectors))
+
+(define (%check-vector procedure object)
+  (if (not (vector? object)) (%wrong-type procedure "a vector" object)))
+
+;;; Requires that a procedure was called with strings.
+(define (%check-strings procedure strings)
+  (for-each (lambda (string) (%check-string procedure string)) strings))
+
+(define (%check-string procedure object)
+  (if (not (string? object)) (%wrong-type procedure "a string" object)))
+
 ;;;> Returns the vector of the values of `procedure` for the elements of one or more vectors.
 (define vector-map
   (case-lambda
     ((procedure vector)
+     (%check-vector 'vector-map vector)
      (list->vector
        (%collect (lambda (index) (procedure (vector-ref vector index))) (vector-length vector))))
     ((procedure vector . vectors)
      (let ((vectors (cons vector vectors)))
+       (%check-vectors 'vector-map vectors)
        (list->vector
          (%collect (lambda (index)
                      (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))
@@ -114,10 +130,12 @@
 (define vector-for-each
   (case-lambda
     ((procedure vector)
+     (%check-vector 'vector-for-each vector)
      (let ((end (vector-length vector)))
        (do ((index 0 (+ index 1))) ((= index end))
          (procedure (vector-ref vector index)))))
     ((procedure vector . vectors)
+     (%check-vectors 'vector-for-each (cons vector vectors))
      (let* ((vectors (cons vector vectors)) (end (%shortest (map vector-length vectors))))
        (do ((index 0 (+ index 1))) ((= index end))
          (apply procedure (map (lambda (vector) (vector-ref vector index)) vectors)))))))
@@ -125,13 +143,19 @@
 ;;;> Returns the string of the values of `procedure` for the characters of one or more strings.
 (define string-map
   (case-lambda
-    ((procedure string) (list->string (map procedure (string->list string))))
+    ((procedure string)
+     (%check-string 'string-map string)
+     (list->string (map procedure (string->list string))))
     ((procedure string . strings)
+     (%check-strings 'string-map (cons string strings))
      (list->string (apply map procedure (string->list string) (map string->list strings))))))
 
 ;;;> Calls `procedure` for the characters of one or more strings in order.
 (define string-for-each
   (case-lambda
-    ((procedure string) (for-each procedure (string->list string)))
+    ((procedure string)
+     (%check-string 'string-for-each string)
+     (for-each procedure (string->list string)))
     ((procedure string . strings)
+     (%check-strings 'string-for-each (cons string strings))
      (apply for-each procedure (string->list string) (map string->list strings)))))

@@ -12,12 +12,12 @@
 
 ;;;> Returns the number of occurrences of an element in a bag.
 (define (bag-element-count bag element)
-  (let ((entry (%table-find (%counts bag) element))) (if entry (cdr entry) 0)))
+  (let ((entry (%table-find 'bag-element-count (%counts bag) element))) (if entry (cdr entry) 0)))
 
 (define (%set-count! bag element count)
   (if (> count 0)
-      (%table-put! (%counts bag) element count)
-      (%table-remove! (%counts bag) element))
+      (%table-put! 'bag (%counts bag) element count)
+      (%table-remove! 'bag (%counts bag) element))
   bag)
 
 ;;;> Adds an element to a bag `count` times; returns the bag.
@@ -42,7 +42,7 @@
 
 ;;;> Returns an association list of the elements and their numbers of occurrences.
 (define (bag->alist bag)
-  (map (lambda (entry) (cons (car entry) (cdr entry))) (%table-entries (%counts bag))))
+  (map (lambda (entry) (cons (car entry) (cdr entry))) (%table-entries 'bag->alist (%counts bag))))
 ;;;> Makes a bag by a comparator from an association list of elements and their numbers of
 ;;;> occurrences.
 (define (alist->bag comparator alist)
@@ -63,13 +63,13 @@
   (not (any (lambda (entry) (bag-contains? b (car entry))) (bag->alist a))))
 ;;;> Returns the element that is equal to an object, or `default`.
 (define (bag-member bag object default)
-  (let ((entry (%table-find (%counts bag) object))) (if entry (car entry) default)))
+  (let ((entry (%table-find 'bag-member (%counts bag) object))) (if entry (car entry) default)))
 ;;;> Returns how many elements a bag has.
 (define (bag-size bag) (fold (lambda (entry size) (+ size (cdr entry))) 0 (bag->alist bag)))
 ;;;> Returns how many different elements a bag has.
-(define (bag-unique-size bag) (%table-count (%counts bag)))
+(define (bag-unique-size bag) (hash-table-size (%counts bag)))
 ;;;> Returns a bag of the same elements.
-(define (bag-copy bag) (%bag (bag-element-comparator bag) (%table-copy (%counts bag))))
+(define (bag-copy bag) (%bag (bag-element-comparator bag) (%table-copy 'bag-copy (%counts bag))))
 ;;;> Returns a bag with more elements.
 (define (bag-adjoin bag . elements) (list->bag! (bag-copy bag) elements))
 ;;;> Adds elements to a bag; returns the bag.
@@ -88,7 +88,7 @@
 ;;; Replaces the elements of a bag by those of another with the same comparator; returns the bag.
 (define (%become! bag other)
   (let ((entries (bag->alist other)))
-    (%table-clear! (%counts bag))
+    (%table-clear! 'bag (%counts bag))
     (for-each (lambda (entry) (%set-count! bag (car entry) (cdr entry))) entries)
     bag))
 
@@ -96,14 +96,14 @@
 (define (bag-replace bag element) (bag-replace! (bag-copy bag) element))
 ;;;> Replaces all occurrences equal to `element` by it; returns the bag.
 (define (bag-replace! bag element)
-  (let ((entry (%table-remove! (%counts bag) element)))
+  (let ((entry (%table-remove! 'bag-replace! (%counts bag) element)))
     (if entry (%set-count! bag element (cdr entry)))
     bag))
 
 ;;;> Looks for an element and calls `(failure insert ignore)` or `(success element update remove)`.
 ;;;> Returns two values: the bag, and the object passed to the continuation.
 (define (bag-search! bag element failure success)
-  (let ((entry (%table-find (%counts bag) element)))
+  (let ((entry (%table-find 'bag-search! (%counts bag) element)))
     (if entry
         (success (car entry)
                  (lambda (new object)

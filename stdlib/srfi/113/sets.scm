@@ -8,7 +8,7 @@
   (table %table-of))
 
 (define (%table-by comparator)
-  (%make-table (comparator-equality-predicate comparator)
+  (%make-table 'set (comparator-equality-predicate comparator)
                (and (comparator-hashable? comparator) (comparator-hash-function comparator))))
 
 (define (%empty-set comparator) (%set comparator (%table-by comparator)))
@@ -16,7 +16,8 @@
 
 (define (%add! set element)
   (comparator-check-type (set-element-comparator set) element)
-  (if (not (%table-find (%table-of set) element)) (%table-put! (%table-of set) element element)))
+  (if (not (%table-find 'set (%table-of set) element))
+      (%table-put! 'set (%table-of set) element element)))
 
 ;;;> Makes a set of elements by a comparator.
 (define (set comparator . elements) (list->set comparator elements))
@@ -46,7 +47,7 @@
 (define set-unfold (%unfolder %empty-set %add!))
 
 ;;;> Returns a list of the elements, in the order of their insertion.
-(define (set->list set) (map cdr (%table-entries (%table-of set))))
+(define (set->list set) (map cdr (%table-entries 'set->list (%table-of set))))
 
 ;;; Raises an error unless the other sets or bags have the comparator of the first.
 (define (%check-comparators comparator-of first others)
@@ -60,7 +61,7 @@
       others)))
 
 ;;;> Returns whether an object is an element.
-(define (set-contains? set object) (if (%table-find (%table-of set) object) #t #f))
+(define (set-contains? set object) (if (%table-find 'set-contains? (%table-of set) object) #t #f))
 ;;;> Returns whether a set has no elements.
 (define (set-empty? set) (= (set-size set) 0))
 ;;;> Returns whether two sets have no element in common.
@@ -69,12 +70,12 @@
   (not (any (lambda (element) (set-contains? b element)) (set->list a))))
 ;;;> Returns the element that is equal to an object, or `default`.
 (define (set-member set object default)
-  (let ((entry (%table-find (%table-of set) object))) (if entry (cdr entry) default)))
+  (let ((entry (%table-find 'set-member (%table-of set) object))) (if entry (cdr entry) default)))
 ;;;> Returns how many elements a set has.
-(define (set-size set) (%table-count (%table-of set)))
+(define (set-size set) (hash-table-size (%table-of set)))
 
 ;;;> Returns a set of the same elements.
-(define (set-copy set) (%set (set-element-comparator set) (%table-copy (%table-of set))))
+(define (set-copy set) (%set (set-element-comparator set) (%table-copy 'set-copy (%table-of set))))
 
 ;;;> Returns a set with more elements.
 (define (set-adjoin set . elements) (list->set! (set-copy set) elements))
@@ -84,7 +85,8 @@
 (define (set-replace set element) (set-replace! (set-copy set) element))
 ;;;> Replaces the element that is equal to `element`, if there is one, by it; returns the set.
 (define (set-replace! set element)
-  (if (%table-remove! (%table-of set) element) (%table-put! (%table-of set) element element))
+  (if (%table-remove! 'set-replace! (%table-of set) element)
+      (%table-put! 'set-replace! (%table-of set) element element))
   set)
 ;;;> Returns a set with fewer elements.
 (define (set-delete set . elements) (set-delete-all! (set-copy set) elements))
@@ -94,21 +96,21 @@
 (define (set-delete-all set elements) (set-delete-all! (set-copy set) elements))
 ;;;> Removes the elements of a list from a set; returns the set.
 (define (set-delete-all! set elements)
-  (for-each (lambda (element) (%table-remove! (%table-of set) element)) elements)
+  (for-each (lambda (element) (%table-remove! 'set-delete-all! (%table-of set) element)) elements)
   set)
 
 ;;;> Looks for an element and calls `(failure insert ignore)` or `(success element update remove)`.
 ;;;> Returns two values: the set, and the object passed to the continuation.
 (define (set-search! set element failure success)
-  (let ((entry (%table-find (%table-of set) element)))
+  (let ((entry (%table-find 'set-search! (%table-of set) element)))
     (if entry
         (success (cdr entry)
                  (lambda (new object)
-                   (%table-remove! (%table-of set) element)
+                   (%table-remove! 'set-search! (%table-of set) element)
                    (%add! set new)
                    (values set object))
                  (lambda (object)
-                   (%table-remove! (%table-of set) element)
+                   (%table-remove! 'set-search! (%table-of set) element)
                    (values set object)))
         (failure (lambda (object) (%add! set element) (values set object))
                  (lambda (object) (values set object))))))

@@ -147,14 +147,23 @@
      (%range 'regexp-fold (list start end) (string-length text)
        (lambda (start end) (%fold-matches (regexp re) combine initial text finish start end))))))
 
+;;; Returns the match that follows one which ended at `last`, searched from an index on, or #f. At the
+;;; end of the text there is no empty match after a match that ends there.
+(define (%following re text start index end last)
+  (and (or (< index end) (and (= index end) (or (< last end) (= start end))))
+       (%search re text start index end)))
+
+;;; Returns the index from which the search for the next match goes on.
+(define (%index-after match)
+  (let ((end (regexp-match-submatch-end match))) (if (%empty? match) (+ end 1) end)))
+
 (define (%fold-matches re combine initial text finish start end)
   (let loop ((index start) (last start) (accumulated initial))
-    (let ((match (and (<= index end) (%search re text start index end))))
+    (let ((match (%following re text start index end last)))
       (if match
-          (let ((from (regexp-match-submatch-start match)) (to (regexp-match-submatch-end match)))
-            (if (and (= from to) (= from end) (> end start))
-                (finish last #f text accumulated)
-                (loop (if (= from to) (+ to 1) to) to (combine last match text accumulated))))
+          (loop (%index-after match)
+                (regexp-match-submatch-end match)
+                (combine last match text accumulated))
           (finish last #f text accumulated)))))
 
 ;;; Returns whether a match is empty.
@@ -243,8 +252,8 @@
        (lambda (start end) (%replaced (regexp re) text substitute start end count))))))
 
 (define (%replaced re text substitute start end count)
-  (let loop ((index start) (count count))
-    (let ((match (and (<= index end) (%search re text start index end))))
+  (let loop ((index start) (last start) (count count))
+    (let ((match (%following re text start index end last)))
       (cond ((not match) (substring text start end))
             ((= count 0)
              (%joined
@@ -252,10 +261,7 @@
                        (%substituted substitute match start end)
                        (list (substring text (regexp-match-submatch-end match) end)))))
             (else
-             (loop (if (%empty? match)
-                       (+ 1 (regexp-match-submatch-end match))
-                       (regexp-match-submatch-end match))
-                   (- count 1)))))))
+             (loop (%index-after match) (regexp-match-submatch-end match) (- count 1)))))))
 
 ;;;> Replaces every match, as `regexp-replace` replaces one.
 (define (regexp-replace-all re text substitute . range)

@@ -8,18 +8,26 @@
             (vector-set! vector index element)
             (loop (+ index step) seeds))))))
 
+;;; Returns a list of the elements that `vector-unfold` makes for the indices from `start` on, the
+;;; last first.
+(define (%unfolded procedure start end step seeds)
+  (let loop ((index start) (seeds seeds) (elements '()))
+    (if (= index end)
+        elements
+        (call-with-values
+          (lambda () (apply procedure index seeds))
+          (lambda (element . seeds) (loop (+ index step) seeds (cons element elements)))))))
+
 ;;;> Makes a vector of `length` elements: `(procedure index seed …)` returns the element and the
 ;;;> next seeds.
 (define (vector-unfold procedure length . seeds)
-  (let ((vector (make-vector length)))
-    (%unfold-into! vector procedure 0 length 1 seeds)
-    vector))
+  (%check-natural 'vector-unfold "length" length)
+  (reverse-list->vector (%unfolded procedure 0 length 1 seeds)))
 
 ;;;> Makes a vector from its end: `(procedure index seed …)` returns the element and the next seeds.
 (define (vector-unfold-right procedure length . seeds)
-  (let ((vector (make-vector length)))
-    (%unfold-into! vector procedure (- length 1) -1 -1 seeds)
-    vector))
+  (%check-natural 'vector-unfold-right "length" length)
+  (list->vector (%unfolded procedure (- length 1) -1 -1 seeds)))
 
 ;;;> Fills the elements from `start` up to but not including `end` as `vector-unfold` does.
 (define (vector-unfold! procedure vector start end . seeds)
@@ -111,13 +119,12 @@
 
 ;;;> Returns the vector of the accumulated values of `vector-fold` after each element.
 (define (vector-cumulate combine initial vector)
-  (let* ((length (vector-length vector)) (cumulated (make-vector length)))
-    (let loop ((index 0) (accumulated initial))
+  (let ((length (vector-length vector)))
+    (let loop ((index 0) (accumulated initial) (cumulated '()))
       (if (< index length)
           (let ((next (combine accumulated (vector-ref vector index))))
-            (vector-set! cumulated index next)
-            (loop (+ index 1) next))
-          cumulated))))
+            (loop (+ index 1) next (cons next cumulated)))
+          (reverse-list->vector cumulated)))))
 
 ;;; Returns the first index from `start` on, by `step`, whose elements satisfy `holds?`, or #f.
 (define (%search holds? vectors start end step)

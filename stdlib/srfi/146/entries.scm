@@ -1,11 +1,17 @@
 ;;; The procedures that mappings and hashmaps share. `(fold combine initial entries)` and `adjoin`,
 ;;; which adds a key and a value, are those of one of the two.
 
-;;; Calls `each` with the alternating keys and values of a list.
-(define (%in-pairs entries accumulated each)
+;;; Calls `each` with the alternating keys and values of a list. An error names `procedure`.
+(define (%in-pairs procedure entries accumulated each)
   (cond ((null? entries) accumulated)
-        ((null? (cdr entries)) (error "the last key has no value" (car entries)))
-        (else (%in-pairs (cddr entries) (each (car entries) (cadr entries) accumulated) each))))
+        ((null? (cdr entries))
+         (error (string-append (symbol->string procedure) ": the last key has no value")
+                (car entries)))
+        (else
+         (%in-pairs procedure
+                    (cddr entries)
+                    (each (car entries) (cadr entries) accumulated)
+                    each))))
 
 ;;; Adds the key and the value that `entry` returns.
 (define (%adjoined adjoin entries entry)

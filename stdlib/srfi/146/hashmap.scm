@@ -50,7 +50,7 @@
 
 ;;;> Returns a hashmap by a comparator from alternating keys and values; of equal keys the first
 ;;;> counts.
-(define (hashmap comparator . entries) (apply hashmap-adjoin (%empty comparator) entries))
+(define (hashmap comparator . entries) (%adjoin-all 'hashmap (%empty comparator) entries))
 ;;;> Returns a hashmap: `(entry seed)` returns two values, key and value; seeds `(next seed)` until
 ;;;> `(stop? seed)`. Of equal keys the first counts.
 (define (hashmap-unfold stop? entry next seed comparator)
@@ -77,14 +77,18 @@
 (define (hashmap-ref/default hashmap key default)
   (let ((entry (%entry hashmap key))) (if entry (cdr entry) default)))
 
-;;;> Returns a hashmap with more entries; a key that is there keeps its value.
-(define (hashmap-adjoin hashmap . entries)
-  (%in-pairs entries hashmap
+;;; Returns a hashmap with more entries for a procedure that was called with them.
+(define (%adjoin-all procedure hashmap entries)
+  (%in-pairs procedure entries hashmap
     (lambda (key value hashmap)
       (if (%entry hashmap key) hashmap (%with hashmap (cons key value))))))
+
+;;;> Returns a hashmap with more entries; a key that is there keeps its value.
+(define (hashmap-adjoin hashmap . entries) (%adjoin-all 'hashmap-adjoin hashmap entries))
 ;;;> Returns a hashmap with keys set to these values.
 (define (hashmap-set hashmap . entries)
-  (%in-pairs entries hashmap (lambda (key value hashmap) (%with hashmap (cons key value)))))
+  (%in-pairs 'hashmap-set entries hashmap
+    (lambda (key value hashmap) (%with hashmap (cons key value)))))
 ;;;> Returns a hashmap with another value for a key, if the key is there.
 (define (hashmap-replace hashmap key value)
   (if (%entry hashmap key) (%with hashmap (cons key value)) hashmap))

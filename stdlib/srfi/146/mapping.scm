@@ -16,9 +16,10 @@
 
 ;;;> Returns a mapping by a comparator from alternating keys and values; of equal keys the first
 ;;;> counts.
-(define (mapping comparator . entries) (apply mapping-adjoin (%empty comparator) entries))
+(define (mapping comparator . entries) (%adjoin-all 'mapping (%empty comparator) entries))
 ;;;> Like `mapping`; the keys are in order.
-(define (mapping/ordered comparator . entries) (apply mapping comparator entries))
+(define (mapping/ordered comparator . entries)
+  (%adjoin-all 'mapping/ordered (%empty comparator) entries))
 
 ;;;> Returns a mapping: `(entry seed)` returns two values, key and value; seeds `(next seed)` until
 ;;;> `(stop? seed)`. Of equal keys the first counts.
@@ -49,18 +50,21 @@
 (define (mapping-ref/default mapping key default)
   (let ((node (%find (%less mapping) (%tree mapping) key))) (if node (%value node) default)))
 
-;;;> Returns a mapping with more entries; a key that is there keeps its value.
-(define (mapping-adjoin mapping . entries)
+;;; Returns a mapping with more entries for a procedure that was called with them.
+(define (%adjoin-all procedure mapping entries)
   (let ((less? (%less mapping)))
     (%same mapping
-      (%in-pairs entries (%tree mapping)
+      (%in-pairs procedure entries (%tree mapping)
         (lambda (key value tree)
           (if (%find less? tree key) tree (%insert less? tree key value)))))))
+
+;;;> Returns a mapping with more entries; a key that is there keeps its value.
+(define (mapping-adjoin mapping . entries) (%adjoin-all 'mapping-adjoin mapping entries))
 ;;;> Returns a mapping with keys set to these values.
 (define (mapping-set mapping . entries)
   (let ((less? (%less mapping)))
     (%same mapping
-      (%in-pairs entries
+      (%in-pairs 'mapping-set entries
                  (%tree mapping)
                  (lambda (key value tree) (%insert less? tree key value))))))
 ;;;> Returns a mapping with another value for a key, if the key is there.

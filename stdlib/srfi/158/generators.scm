@@ -43,9 +43,10 @@
         (eof-object)
         (let ((element (car list))) (set! list (cdr list)) element))))
 
-;;; Makes a generator of `(ref sequence index)` for the indices of a range, by default all.
-(define (%indexed sequence ref size range)
-  (%range 'generator range (size sequence)
+;;; Makes a generator of `(ref sequence index)` for the indices of a range, by default all, for a
+;;; procedure that was called with `sequence` and the range.
+(define (%indexed procedure sequence ref size range)
+  (%range procedure range (size sequence)
     (lambda (index end)
       (lambda ()
         (if (< index end)
@@ -53,15 +54,23 @@
             (eof-object))))))
 
 ;;;> Makes a generator of the elements of a vector.
-(define (vector->generator vector . range) (%indexed vector vector-ref vector-length range))
+(define (vector->generator vector . range)
+  (if (not (vector? vector)) (%wrong-type 'vector->generator "a vector" vector))
+  (%indexed 'vector->generator vector vector-ref vector-length range))
 ;;;> Makes a generator of the elements of a vector from its end.
 (define (reverse-vector->generator vector . range)
-  (list->generator (reverse (apply vector->list vector range))))
+  (if (not (vector? vector)) (%wrong-type 'reverse-vector->generator "a vector" vector))
+  (%range 'reverse-vector->generator range (vector-length vector)
+    (lambda (start end) (list->generator (reverse (vector->list vector start end))))))
 ;;;> Makes a generator of the characters of a string.
-(define (string->generator string . range) (%indexed string string-ref string-length range))
+(define (string->generator string . range)
+  (if (not (string? string)) (%wrong-type 'string->generator "a string" string))
+  (%indexed 'string->generator string string-ref string-length range))
 ;;;> Makes a generator of the bytes of a bytevector.
 (define (bytevector->generator bytevector . range)
-  (%indexed bytevector bytevector-u8-ref bytevector-length range))
+  (if (not (bytevector? bytevector))
+      (%wrong-type 'bytevector->generator "a bytevector" bytevector))
+  (%indexed 'bytevector->generator bytevector bytevector-u8-ref bytevector-length range))
 
 ;;;> Makes a generator of the elements of a collection, which `(for-each procedure collection)`
 ;;;> visits.
@@ -129,7 +138,7 @@
                   (else (finish objects missing))))))))
 
 ;;;> Merges sorted generators into a sorted one.
-(define (gmerge less? . generators)
+(define (gmerge less? source . generators)
   (define (merge a b)
     (let ((first (a)) (second (b)))
       (lambda ()
@@ -138,9 +147,10 @@
               ((or (eof-object? second) (not (less? second first)))
                (let ((object first)) (set! first (a)) object))
               (else (let ((object second)) (set! second (b)) object))))))
-  (if (null? (cdr generators))
-      (car generators)
-      (merge (car generators) (apply gmerge less? (cdr generators)))))
+  (let loop ((generators (cons source generators)))
+    (if (null? (cdr generators))
+        (car generators)
+        (merge (car generators) (loop (cdr generators))))))
 
 ;;; Returns the next objects of generators, or #f if one of them has ended.
 (define (%next generators)
@@ -282,6 +292,7 @@
 
 ;;;> Writes objects into a vector from an index on; returns their number.
 (define (generator->vector! vector at source)
+  (if (not (vector? vector)) (%wrong-type 'generator->vector! "a vector" vector))
   (let loop ((index at))
     (if (< index (vector-length vector))
         (let ((object (source)))

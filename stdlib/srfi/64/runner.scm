@@ -107,12 +107,12 @@
 
 ;;;> Sets all counts of a runner to zero.
 (define (test-runner-reset runner)
-  (for-each (lambda (set-count!) (set-count! runner 0))
-            (list %pass! %fail! %xpass! %xfail! %skip! %total!))
   (%groups! runner '())
   (%skips! runner '())
   (%expected! runner '())
-  (%result! runner '()))
+  (%result! runner '())
+  (for-each (lambda (set-count!) (set-count! runner 0))
+            (list %pass! %fail! %xpass! %xfail! %skip! %total!)))
 
 ;;;> Returns the names of the groups that have begun, innermost first.
 (define (test-runner-group-stack runner) (map %group-name (%groups runner)))

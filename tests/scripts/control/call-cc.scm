@@ -16,3 +16,6 @@
     (lambda () (note 'out)))
   (when (< (length trace) 6) (again #f))
   (reverse trace))                             ; => (in body out in body out)
+
+;; A wrong call names the procedure.
+(guard (e (#t (error-object-message e))) (call/cc))  ; => "call/cc takes 1 argument, not 0"

@@ -27,6 +27,19 @@
 ; => "see 1=a<see >!!"
 (regexp-replace-all '($ num) "a1b2" (lambda (match) (list "[" 1 "]")))  ; => "a[1]b[2]"
 (regexp-replace-all '(-> n num) "a1b2" '(n n))                          ; => "a11b22"
+;; An empty match at the end of the text counts, except after a match that ends there.
+(regexp-replace-all 'eos "ab" "-")                                      ; => "ab-"
+(regexp-replace-all 'eol "a\nb" ";")                                    ; => "a;\nb;"
+(regexp-replace-all 'eol "a\n" ";")                                     ; => "a;\n;"
+(regexp-replace-all '(: (* space) eos) "ab" ".")                        ; => "ab."
+(regexp-replace-all '(: (* space) eos) "ab  " ".")                      ; => "ab."
+(regexp-replace-all '(* any) "ab" "-")                                  ; => "-"
+(regexp-replace-all '(* num) "a1b" "-")                                 ; => "-a--b-"
+(regexp-replace-all 'eos "" "-")                                        ; => "-"
+(regexp-replace-all 'eos "abc" "-" 0 2)                                 ; => "ab-"
+(regexp-fold 'eos (lambda (i m s n) (+ n 1)) 0 "ab")                    ; => 1
+(regexp-replace '(* any) "ab" "-" 0 2 1)                                ; => "ab"
+(regexp-replace 'eol "a\nb" ";" 0 #f 1)                                 ; => "a\nb;"
 
 ;; Repetitions of repetitions end soon, also where they fail.
 (regexp-matches '(: (* (* "a")) "b") (make-string 2000 #\a))    ; => #f

@@ -45,3 +45,28 @@
                                       default))               ; => ((0 . 0) (1 . 1) (2 . 4))
 (call-with-values (lambda () (hash-table-pop! (of 1))) list)  ; => (1 1)
 (hash-table-pop! (of))                                        ; raises: error
+
+;; Keys and values are counted before the first of them counts.
+(define-syntax told
+  (syntax-rules ()
+    ((_ e) (guard (c (#t (cons (error-object-message c) (error-object-irritants c)))) e))))
+(define none (of))
+(told (hash-table-set! none 'a 1 'b))  ; => ("hash-table-set!: the last key has no value" b)
+(hash-table-keys none)                 ; => ()
+(hash-table-set! none)
+(told (hash-table-set! none 'a))       ; => ("hash-table-set!: the last key has no value" a)
+(told (hash-table default 1))          ; => ("hash-table: the last key has no value" 1)
+(hash-table-set! none 'a 1 'b 2 'a 3)
+(hash-table->alist none)               ; => ((a . 3) (b . 2))
+
+;; Errors name the procedure that was called.
+(told (hash-table-ref 'x 1))           ; => ("hash-table-ref: expected a hash table" x)
+(told (hash-table-set! 'x))            ; => ("hash-table-set!: expected a hash table" x)
+(told (hash-table->alist 5))           ; => ("hash-table->alist: expected a hash table" 5)
+(told (hash-table-merge! (of 1) 5))    ; => ("hash-table-merge!: expected a hash table" 5)
+(told (alist->hash-table 5 default))   ; => ("alist->hash-table: expected a proper list" 5)
+(told (alist->hash-table '(5) default))  ; => ("alist->hash-table: expected a list of pairs" 5)
+(told (hash-table-size))               ; => ("hash-table-size takes 1 argument, not 0")
+(told (string-hash "abc" 10 2 1))
+; => ("string-hash: expected 0 <= start <= end <= length" 2 1 3)
+(= (string-hash "abc" 0 1) (string-hash "bc"))  ; => #t

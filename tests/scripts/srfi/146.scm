@@ -151,3 +151,11 @@
 
 ;; Objects without an order are errors.
 (<? default (lambda () 1) (lambda () 2))  ; raises: error
+
+;; Errors name the procedure that was called.
+(define-syntax told
+  (syntax-rules () ((_ e) (guard (c (#t (error-object-message c))) e))))
+(told (mapping numbers 1))          ; => "mapping: the last key has no value"
+(told (mapping/ordered numbers 1))  ; => "mapping/ordered: the last key has no value"
+(told (mapping-adjoin m 1))         ; => "mapping-adjoin: the last key has no value"
+(told (mapping-set m 1))            ; => "mapping-set: the last key has no value"

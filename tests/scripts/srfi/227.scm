@@ -37,3 +37,20 @@ made                                                             ; => 3
 (opt-lambda (a (a 1)) a)                                         ; raises: syntax
 (opt*-lambda (a (a 1)) a)                                        ; raises: syntax
 (opt-lambda (a (b 1) c) a)                                       ; raises: syntax
+;; An error names the procedure as its definition does.
+(define-syntax told
+  (syntax-rules () ((_ e) (guard (c (#t (error-object-message c))) e))))
+(define-optionals (named a (b 1)) (list a b))
+(define-optionals* (named* a (b a)) (list a b))
+(told (named))
+; => "named does not take 0 arguments"
+(told (named*))
+; => "named* does not take 0 arguments"
+;; The name inside is the defined one.
+(define-optionals (changed (n 0)) (set! changed 5) n)
+(changed)                                                        ; => 0
+changed                                                          ; => 5
+(define-optionals (car (n 1)) (list n car))
+(procedure? (cadr (car)))                                        ; => #t
+(define (local) (define-optionals* (f a (b (* a 0 2))) b) 1)
+(local)                                                          ; => 1

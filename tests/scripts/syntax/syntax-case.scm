@@ -63,3 +63,16 @@
     (syntax-case form ()
       ((_ part ...) (reverse (syntax->list #'(part ...)))))))
 (reversed 1 2 -)                       ; => 1
+
+;; A variable may have more ellipses in a template than in the pattern.
+(define-syntax kons
+  (lambda (form)
+    (syntax-case form ()
+      ((_ (a ...) (b ...)) #''((a b ...) ...)))))
+(kons (1 2) (3 4))                     ; => ((1 3 4) (2 3 4))
+(define-syntax kons-again
+  (lambda (form)
+    (syntax-case form ()
+      ((_ (a ...) b ...)
+       (with-syntax (((c ...) '(5 6))) #''((a (b c ...) ...) ...))))))
+(kons-again (1 2) 3 4)                 ; => ((1 (3 5 6) (4 5 6)) (2 (3 5 6) (4 5 6)))

@@ -130,7 +130,17 @@ fn wrong_rules_are_explained() {
         ),
         (
             "((_ a) (a ...))",
-            "no variable before this ellipsis has one in the pattern",
+            "no variable before this ellipsis has enough ellipses in the pattern",
+            "a",
+        ),
+        (
+            "((_ a ...) ((a ...) ...))",
+            "no variable before this ellipsis has enough ellipses in the pattern",
+            "(a ...)",
+        ),
+        (
+            "((_ a ...) (a ... ...))",
+            "no variable before this ellipsis has enough ellipses in the pattern",
             "a",
         ),
         ("((_ ...) 1)", "nothing stands before this ellipsis", "..."),
@@ -151,6 +161,14 @@ fn wrong_rules_are_explained() {
             "variables repeated together matched different numbers of forms",
             "(m (1) (2 3))",
         )],
+    );
+}
+
+#[test]
+fn a_body_whose_form_failed_has_no_other_error() {
+    check_errors(
+        "(define-syntax m (syntax-rules () ((_ x) x))) (let () (m))",
+        &[("no rule of `m` matches this use", "(m)")],
     );
 }
 
@@ -312,7 +330,7 @@ fn a_primitive_called_with_a_wrong_count_is_a_warning() {
         .iter()
         .map(|warning| warning.kind.to_string())
         .collect();
-    assert_eq!(warnings, ["`car` takes 1 arguments, not 2"]);
+    assert_eq!(warnings, ["`car` takes 1 argument, not 2"]);
 }
 
 #[test]

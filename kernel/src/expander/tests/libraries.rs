@@ -193,6 +193,30 @@ fn a_program_sees_only_what_it_imports() {
     }
 }
 
+#[test]
+fn an_import_of_a_library_further_down_says_so() {
+    let b = "(define-library (b) (export x) (import (duet kernel)) (begin (define x 1)))";
+    let a = "(define-library (a) (import (b)))";
+    let before_a = "(b) is defined only after this import; its definition must come before that of (a)";
+    for (program, expected) in [
+        (format!("{a} {b}"), before_a),
+        (
+            format!("(import (b)) {b}"),
+            "(b) is defined only after this import; its definition must come before it",
+        ),
+        (
+            "(define-library (a) (import (b))) (define-library (b) (import (a)))".to_owned(),
+            before_a,
+        ),
+        (format!("{a} (define-library (c))"), "there is no library (b)"),
+    ] {
+        let errors = session().expand_program("m", &program, &mut texts(&[])).unwrap_err();
+        assert_eq!(errors[0].kind.to_string(), expected, "{program}");
+    }
+    let in_a_file = [("(a)", "(define-library (a) (import (b))) (define-library (b))")];
+    check(&in_a_file, "(import (a))", &[("error", before_a)]);
+}
+
 /// A name that a library mentions and nothing defines is a variable of its own, which never gets a
 /// value.
 #[test]

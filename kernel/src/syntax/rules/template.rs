@@ -1,10 +1,14 @@
 //! Templates: compiled once, filled for every match.
 //!
-//! Owns the meaning of templates.
+//! Owns the meaning of templates. The outermost ellipses repeat a variable that has fewer in the
+//! pattern than in the template, as in SRFI 149, unless one of the others would have nothing to
+//! repeat; then the innermost repeat it.
 //! INVARIANT: every node that a template inserts is fresh, so that it carries the place and origin
 //! of its expansion. Recursion depends only on the depth of the template.
 //! It does not match.
 //! Read next: `form.rs`.
+
+use std::ops::RangeInclusive;
 
 use super::pattern::{LIMIT_DEPTH, LIMIT_PARTS, Pattern};
 use super::{Conventions, ExpansionStep, Match, problem};
@@ -18,6 +22,9 @@ use crate::syntax::{Identifier, Shape, Syntax, SyntaxStore, TemplatePlace};
 pub(crate) struct Template {
     nodes: Vec<TemplateNode>,
     root: usize,
+    /// The variables whose matches are copied behind those of all variables, because inner ellipses
+    /// repeat them.
+    copies: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -36,10 +43,8 @@ enum TemplateNode {
 #[derive(Debug)]
 struct Element {
     part: usize,
-    /// The number of ellipses that follow it.
-    ellipses: u32,
-    /// The pattern variables in it that need ellipses.
-    variables: Vec<usize>,
+    /// The variables that each ellipsis behind it repeats, outermost first.
+    repeated: Vec<Vec<usize>>,
 }
 
 /// The source of a template's pattern variables.
@@ -108,6 +113,13 @@ impl Variables<'_> {
     fn depth(&self, variable: usize) -> u32 {
         self.multiplicity(variable).depth()
     }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Of(pattern) => pattern.variables.len(),
+            Self::Visible { met, .. } => met.len(),
+        }
+    }
 }
 
 impl Template {
@@ -132,19 +144,19 @@ impl Template {
                 is_escaped: false,
             },
         )?;
-        Ok(Self {
-            nodes: compiler.nodes,
-            root,
-        })
+        Ok(compiler.finish(root))
     }
 
     /// Fills the template.
     pub(crate) fn instantiate(
         &self,
         store: &mut SyntaxStore,
-        matches: Vec<Match>,
+        mut matches: Vec<Match>,
         step: &ExpansionStep,
     ) -> Result<Syntax, RuleProblem> {
+        for variable in &self.copies {
+            matches.push(matches[*variable].clone());
+        }
         let mut filling = Filling {
             template: self,
             store,
@@ -195,23 +207,23 @@ impl Filling<'_> {
     fn elements(&mut self, elements: &[Element]) -> Result<Vec<Syntax>, RuleProblem> {
         let mut filled = Vec::with_capacity(elements.len());
         for element in elements {
-            self.repeat(element, element.ellipses, &mut filled)?;
+            self.repeat(element, 0, &mut filled)?;
         }
         Ok(filled)
     }
 
-    /// Fills one element once for each match of its variables; `ellipses` of its levels remain to
-    /// be repeated.
-    fn repeat(&mut self, element: &Element, ellipses: u32, filled: &mut Vec<Syntax>) -> Result<(), RuleProblem> {
+    /// Fills one element once for each match of its variables, from the ellipsis with number
+    /// `ellipsis` on.
+    fn repeat(&mut self, element: &Element, ellipsis: usize, filled: &mut Vec<Syntax>) -> Result<(), RuleProblem> {
         if self.store.is_full_for(filled.len()) {
             return Err(RuleProblem::TooLarge);
         }
-        if ellipses == 0 {
+        let Some(repeated) = element.repeated.get(ellipsis) else {
             filled.push(self.part(element.part)?);
             return Ok(());
-        }
+        };
         let mut sequences = Vec::new();
-        for variable in &element.variables {
+        for variable in repeated {
             if let Match::Many(sequence) = &mut self.matches[*variable] {
                 sequences.push((*variable, std::mem::take(sequence)));
             }
@@ -227,7 +239,7 @@ impl Filling<'_> {
             for (variable, sequence) in &mut sequences {
                 self.matches[*variable] = std::mem::replace(&mut sequence[index], Match::Nothing);
             }
-            self.repeat(element, ellipses - 1, filled)?;
+            self.repeat(element, ellipsis + 1, filled)?;
             for (variable, sequence) in &mut sequences {
                 sequence[index] = std::mem::replace(&mut self.matches[*variable], Match::Nothing);
             }
@@ -249,13 +261,34 @@ struct Context {
     is_escaped: bool,
 }
 
+/// An occurrence of a pattern variable.
+struct Mention {
+    variable: usize,
+    /// The node that it becomes.
+    node: usize,
+    /// The number of ellipses that repeat it.
+    depth: u32,
+    /// The number of ellipses that follow it or its containers.
+    ellipses: u32,
+    /// The number of outer ellipses that do not repeat it.
+    skipped: u32,
+}
+
+impl Mention {
+    /// Returns whether an ellipsis repeats it; the outermost one has number 1.
+    fn is_repeated_by(&self, ellipsis: u32) -> bool {
+        self.skipped < ellipsis && ellipsis <= self.skipped + self.depth
+    }
+}
+
 struct Compiler<'a, 'v> {
     store: &'a mut SyntaxStore,
     conventions: &'a Conventions,
     pattern_variables: &'a mut Variables<'v>,
     nodes: Vec<TemplateNode>,
-    /// The variables found so far, in order.
-    mentioned: Vec<usize>,
+    /// The occurrences found so far, in order. Until the end, elements have their indices in the
+    /// place of variables.
+    mentioned: Vec<Mention>,
 }
 
 impl Compiler<'_, '_> {
@@ -330,12 +363,24 @@ impl Compiler<'_, '_> {
             }
             return Ok(self.insert(template));
         };
-        if self.pattern_variables.depth(index) > context.ellipses {
+        let depth = self.pattern_variables.depth(index);
+        if depth > context.ellipses {
             let name = self.store.symbols.name(identifier.symbol).clone();
             return Err(problem(self.store, template, RuleProblem::MissingEllipsis(name)));
         }
-        self.mentioned.push(index);
+        self.mention(index, depth, context.ellipses);
         Ok(TemplateNode::Variable(index))
+    }
+
+    /// Notes that the next node is a variable.
+    fn mention(&mut self, variable: usize, depth: u32, ellipses: u32) {
+        self.mentioned.push(Mention {
+            variable,
+            node: self.nodes.len(),
+            depth,
+            ellipses,
+            skipped: 0,
+        });
     }
 
     fn elements(&mut self, sources: Vec<Syntax>, context: Context) -> Result<Vec<Element>, FormError> {
@@ -343,11 +388,12 @@ impl Compiler<'_, '_> {
         let mut sources = sources.into_iter().peekable();
         while let Some(source) = sources.next() {
             if let Some(variable) = self.spliced(source) {
+                // The ellipses around it do not repeat it.
+                self.mention(variable, 0, context.ellipses);
                 self.nodes.push(TemplateNode::Variable(variable));
                 elements.push(Element {
                     part: self.nodes.len() - 1,
-                    ellipses: 1,
-                    variables: vec![variable],
+                    repeated: vec![vec![self.mentioned.len() - 1]],
                 });
                 continue;
             }
@@ -362,24 +408,78 @@ impl Compiler<'_, '_> {
                 ..context
             };
             let part = self.part(source, inner)?;
-            let mut variables = self.mentioned[start..].to_vec();
-            variables.sort_unstable();
-            variables.dedup();
-            variables.retain(|variable| self.pattern_variables.depth(*variable) > 0);
-            let deepest = variables
-                .iter()
-                .map(|variable| self.pattern_variables.depth(*variable))
-                .max();
-            if ellipses > 0 && deepest.unwrap_or(0) < inner.ellipses {
-                return Err(problem(self.store, source, RuleProblem::NothingToRepeat));
-            }
-            elements.push(Element {
-                part,
-                ellipses,
-                variables,
-            });
+            let own = context.ellipses + 1..=inner.ellipses;
+            let repeated = self.repeated(start, own);
+            let repeated = repeated.ok_or_else(|| problem(self.store, source, RuleProblem::NothingToRepeat))?;
+            elements.push(Element { part, repeated });
         }
         Ok(elements)
+    }
+
+    /// Returns, for each of these ellipses, which of the occurrences from `start` on it repeats;
+    /// `None` if one of them repeats none.
+    fn repeated(&mut self, start: usize, ellipses: RangeInclusive<u32>) -> Option<Vec<Vec<usize>>> {
+        let by = |mentioned: &[Mention], ellipsis: u32| -> Vec<usize> {
+            let is_repeated = |index: &usize| mentioned[*index].is_repeated_by(ellipsis);
+            (start..mentioned.len()).filter(is_repeated).collect()
+        };
+        let has_idle = ellipses
+            .clone()
+            .any(|ellipsis| by(&self.mentioned, ellipsis).is_empty());
+        if has_idle {
+            for mention in &mut self.mentioned[start..] {
+                if mention.depth > 0 && mention.skipped == 0 {
+                    mention.skipped = mention.ellipses - mention.depth;
+                }
+            }
+        }
+        let repeated: Vec<Vec<usize>> = ellipses.map(|ellipsis| by(&self.mentioned, ellipsis)).collect();
+        repeated.iter().all(|indices| !indices.is_empty()).then_some(repeated)
+    }
+
+    /// Makes the template. An occurrence that outer ellipses do not repeat has its own copy of the
+    /// matches.
+    fn finish(self, root: usize) -> Template {
+        let Self {
+            mut nodes,
+            mentioned,
+            pattern_variables,
+            ..
+        } = self;
+        let mut copies: Vec<(usize, u32)> = Vec::new();
+        let mut variable_of = |mention: &Mention| {
+            if mention.skipped == 0 {
+                return mention.variable;
+            }
+            let copy = (mention.variable, mention.skipped);
+            let known = copies.iter().position(|other| *other == copy);
+            pattern_variables.count()
+                + known.unwrap_or_else(|| {
+                    copies.push(copy);
+                    copies.len() - 1
+                })
+        };
+        let variables: Vec<usize> = mentioned.iter().map(&mut variable_of).collect();
+        for (mention, variable) in mentioned.iter().zip(&variables) {
+            nodes[mention.node] = TemplateNode::Variable(*variable);
+        }
+        for node in &mut nodes {
+            let (TemplateNode::List { elements, .. } | TemplateNode::Vector(elements)) = node else {
+                continue;
+            };
+            for indices in elements.iter_mut().flat_map(|element| &mut element.repeated) {
+                for index in indices.iter_mut() {
+                    *index = variables[*index];
+                }
+                indices.sort_unstable();
+                indices.dedup();
+            }
+        }
+        Template {
+            nodes,
+            root,
+            copies: copies.into_iter().map(|(variable, _)| variable).collect(),
+        }
     }
 
     /// Returns the variable of a template part, if the part is a variable whose forms are spliced
