@@ -7,13 +7,17 @@
 //! It does not know texts. Read next: `tracing/step.rs`.
 
 mod chain;
+mod contents;
 mod primitive;
 mod step;
+mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::heap::{Heap, Kind, TableEntry};
 use crate::value::Value;
+use contents::Contents;
 
 /// The number of an origin in its trace; 0 stands for none.
 pub type OriginId = u32;
@@ -86,6 +90,10 @@ struct Shadow {
     words: Vec<OriginId>,
     /// The bytes written to each port that is not the console's.
     ports: BTreeMap<usize, Vec<OriginId>>,
+    /// The characters and bytes put into strings and bytevectors.
+    contents: Arc<Contents>,
+    /// The words that were written after their objects were made.
+    changed: BTreeSet<usize>,
     /// The collections before the trace.
     collections: Option<u64>,
 }
@@ -104,9 +112,11 @@ pub struct Trace {
     /// The number of that heap's owner, and the heaps of others.
     owner: u64,
     others: BTreeMap<u64, Shadow>,
-    /// The words that the turn has given other origins, with those before, and its ports before.
+    /// The words that the turn has given other origins, with those before, and its ports and
+    /// contents before.
     undo: Vec<(usize, OriginId)>,
     ports_before: BTreeMap<usize, Vec<OriginId>>,
+    contents_before: Arc<Contents>,
     written: Vec<Written>,
     /// The bytes that the turn has written to each stream of the console so far.
     streamed: [usize; 3],
@@ -139,6 +149,7 @@ impl Trace {
             others: BTreeMap::new(),
             undo: Vec::new(),
             ports_before: BTreeMap::new(),
+            contents_before: Arc::default(),
             written: Vec::new(),
             streamed: [0; 3],
             calls: Vec::new(),
@@ -187,6 +198,7 @@ impl Trace {
         self.streamed = [0; 3];
         self.undo.clear();
         self.ports_before = self.heap.ports.clone();
+        self.contents_before = Arc::clone(&self.heap.contents);
         self.stack.clear();
         self.awaited = None;
     }
@@ -197,6 +209,7 @@ impl Trace {
             set(&mut self.heap.words, index, id);
         }
         self.heap.ports = self.ports_before.clone();
+        self.heap.contents = Arc::clone(&self.contents_before);
         self.streamed = [0; 3];
         self.stack.clear();
         self.awaited = None;
@@ -207,6 +220,7 @@ impl Trace {
         self.heap = Shadow::default();
         self.undo.clear();
         self.ports_before.clear();
+        self.contents_before = Arc::default();
     }
 
     /// Returns the number that the next origin has.
@@ -289,6 +303,12 @@ impl Trace {
         }
     }
 
+    /// Gives a word of an object that was made before another origin.
+    fn change_heap(&mut self, index: usize, id: OriginId) {
+        self.set_heap(index, id);
+        self.heap.changed.insert(index);
+    }
+
     /// The origin of a word of the heap, which is found if nobody knows another.
     fn found_in_heap(&mut self, index: usize, value: Value, at: Place) -> OriginId {
         let known = self.heap_word(index);
@@ -334,7 +354,7 @@ impl Trace {
             }
             let words = words_of(heap, value);
             if words.is_empty() {
-                leaves.push(id);
+                leaves.extend(self.whole(heap, value, id));
             }
             for index in words.into_iter().rev() {
                 let part = heap.word(index);
