@@ -37,7 +37,7 @@ pub(crate) use instance::RelinkError;
 pub use moving::{FrameInputs, GivenWords, frame_inputs, move_frames, waiting_points};
 pub use native::{Architecture, MachineCode, NativeMode};
 pub use signal::{BacktraceEntry, backtrace};
-pub use tracing::{HostCall, Origin, OriginId, Sort, Trace, Written};
+pub use tracing::{Cut, HostCall, MovedWord, Origin, OriginId, Sort, Trace, Written};
 
 use frame::Frame;
 use native::NativeTier;

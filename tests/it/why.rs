@@ -6,6 +6,8 @@
 //! Read next: `support/desk.rs`.
 #![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
 
+mod changed;
+
 use serde_json::Value;
 
 use crate::support::desk::Desk;

@@ -392,7 +392,8 @@ impl Programs for SchemePrograms {
 
     fn collect(&mut self, actor: &mut SchemeActor) {
         let heap = &mut actor.instance.heap;
-        if !heap.is_compacted() {
+        // A trace would lose the origins of the words.
+        if !heap.is_compacted() && self.machine.tracing().is_none() {
             heap.collect_major(&mut [], &self.code);
         }
     }

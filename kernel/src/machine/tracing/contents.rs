@@ -53,6 +53,15 @@ impl Contents {
         self.pieces.insert((object, range.start), (range.end, id));
     }
 
+    /// The same where objects have other places; nothing of those that are gone.
+    pub(super) fn moved(&self, place: &dyn Fn(&usize) -> Option<usize>) -> Self {
+        let pieces = self.pieces.iter();
+        let pieces = pieces.filter_map(|((object, start), piece)| Some(((place(object)?, *start), *piece)));
+        Self {
+            pieces: pieces.collect(),
+        }
+    }
+
     /// Where the first piece that may reach a position begins.
     fn first(&self, object: usize, position: usize) -> Start {
         let mut before = self.pieces.range((object, 0)..=(object, position));
