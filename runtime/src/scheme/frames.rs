@@ -19,7 +19,7 @@ use super::actor::SchemeActor;
 use super::convert;
 use super::programs::SchemePrograms;
 use crate::model::failure::{Frame, FramePlace};
-use crate::model::identity::Callable;
+use crate::model::identity::{Callable, FiberId};
 
 /// The maximum number of frames that are shown.
 const FRAMES_MAX: usize = 64;
@@ -69,10 +69,20 @@ pub(super) type TracedFrames = Vec<Vec<TracedVariable>>;
 /// The variables of units that were compiled again, by the place of their code.
 type Units = BTreeMap<u32, Option<UnitVariables>>;
 
+/// A strand that ended with a raise, which those who wait for it raise again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailedStrand {
+    /// Its fiber.
+    pub fiber: FiberId,
+    /// The frames around the raise, innermost first.
+    pub frames: Vec<FrameShown>,
+}
+
 /// The frames of the last computation that failed while somebody watched.
 #[derive(Debug, Default)]
 pub(super) struct FailedFrames {
     frames: Vec<FrameShown>,
+    strands: Vec<FailedStrand>,
     /// The same, if somebody traced it.
     pub(super) traced: Option<TracedFrames>,
     /// Whether the failure is still to come, in a turn of its own.
@@ -96,6 +106,7 @@ impl SchemePrograms {
             self.failed.frames.clear();
             self.failed.traced = None;
         }
+        self.failed.strands.clear();
         self.machine.set_native(NativeMode::Never);
         self.machine.keep_raised_frames(FRAMES_MAX);
     }
@@ -106,12 +117,34 @@ impl SchemePrograms {
         &self.failed.frames
     }
 
-    /// Takes the frames of a raise that nobody caught from the machine, if somebody watches. The
-    /// failure `is_postponed` if the main program first commits what it has written: what raises
-    /// then has no frames of its own.
-    pub(super) fn note_failed_frames(&mut self, heap: &Heap, is_postponed: bool) {
+    /// Returns the strands that ended with a raise since [`watch_failures`](Self::watch_failures).
+    pub fn failed_strands(&self) -> &[FailedStrand] {
+        &self.failed.strands
+    }
+
+    /// Takes the frames of raises that ended a strand from the machine, if somebody watches.
+    pub(super) fn note_failed_strands(&mut self, heap: &Heap, fiber: FiberId) {
+        let raises = self.machine.take_raises(heap).into_iter();
+        for raise in raises.filter(|raise| raise.ends_strand) {
+            let frames = self.shown(heap, &raise.frames);
+            self.failed.strands.push(FailedStrand { fiber, frames });
+        }
+    }
+
+    /// Takes the frames of a raise that nobody caught from the machine, if somebody watches. What
+    /// was raised `again` has the frames of its first raise, if they are kept. The failure
+    /// `is_postponed` if the main program first commits what it has written: what raises then has
+    /// no frames of its own.
+    pub(super) fn note_failed_frames(&mut self, heap: &Heap, raised: Option<Value>, is_postponed: bool) {
         let frames = self.machine.take_raised_frames();
+        let raises = self.machine.take_raises(heap).into_iter();
+        let mut again = raises.filter(|raise| Some(raise.condition) == raised && !is_around(&frames, &raise.frames));
         if !std::mem::replace(&mut self.failed.is_postponed, is_postponed) && !frames.is_empty() {
+            if let Some(first) = again.next_back() {
+                self.failed.frames = self.shown(heap, &first.frames);
+                self.failed.traced = None;
+                return;
+            }
             self.failed.frames = self.shown(heap, &frames);
             self.failed.traced = self
                 .machine
@@ -192,6 +225,17 @@ impl SchemePrograms {
             .as_ref()
             .map_or_else(Vec::new, |variables| variables.at(position - start))
     }
+}
+
+/// Whether the frames around a raise are still there where it was not caught.
+fn is_around(frames: &[ParkedFrame], raise: &[ParkedFrame]) -> bool {
+    let is_from = |first: usize| {
+        frames[first..]
+            .iter()
+            .zip(raise)
+            .all(|(one, other)| one.position == other.position)
+    };
+    (0..frames.len()).any(is_from)
 }
 
 /// The variables of a procedure without those that inner ones of the same name hide.

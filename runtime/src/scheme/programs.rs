@@ -413,6 +413,7 @@ impl Programs for SchemePrograms {
             Some(end) => Ok(end),
             None => self.execute(actor, turn),
         });
+        self.note_failed_strands(&actor.instance.heap, turn.fiber());
         let end = end.and_then(|end| self.settle(actor, turn, end));
         let end = end.unwrap_or_else(|Fault| {
             self.machine.clear(&mut actor.instance);
