@@ -154,6 +154,7 @@ fn generate(
     let (compiled, mut variables) = compiler.finish();
     if notes_variables && let Some(integration) = integration {
         variables.set_copies(integration.copies);
+        variables.set_integrated(&compiled);
     }
     Ok((compiled, variables))
 }

@@ -31,13 +31,13 @@ use crate::heap::{HeapFull, Register};
 use crate::value::{Immediate, Value};
 
 pub use counting::Counts;
-pub use inspection::{FrameWords, ParkedFrame, cell_value, parked_frames};
+pub use inspection::{FrameWords, KeptRaise, ParkedFrame, cell_value, parked_frames};
 pub use instance::Instance;
 pub(crate) use instance::RelinkError;
 pub use moving::{FrameInputs, GivenWords, frame_inputs, move_frames, waiting_points};
 pub use native::{Architecture, MachineCode, NativeMode};
 pub use signal::{BacktraceEntry, backtrace};
-pub use tracing::{HostCall, Origin, OriginId, Sort, Trace, Written};
+pub use tracing::{Cut, HostCall, MovedWord, Origin, OriginId, Sort, Trace, Written};
 
 use frame::Frame;
 use native::NativeTier;
@@ -124,6 +124,7 @@ pub struct Machine {
     /// How many frames of an uncaught raise are kept, for people.
     kept_frames_max: usize,
     kept_frames: Vec<ParkedFrame>,
+    kept_raises: Vec<KeptRaise>,
     state: State,
     /// Whether the stack is as it was when it was cleared.
     is_clean: bool,
@@ -156,6 +157,7 @@ impl Machine {
             raised_at: Vec::new(),
             kept_frames_max: 0,
             kept_frames: Vec::new(),
+            kept_raises: Vec::new(),
             state: State::Idle,
             is_clean: true,
             native: NativeTier::default(),

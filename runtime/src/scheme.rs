@@ -54,7 +54,7 @@ pub(crate) mod tests;
 pub use actor::SchemeActor;
 pub use coverage::{BranchPlace, TextCounts};
 pub use difference::{Difference, Differences, Remembered};
-pub use frames::{FrameShown, VariableShown};
+pub use frames::{FailedStrand, FrameShown, VariableShown};
 pub use moving::MovedFrame;
 pub use profile::Procedure;
 pub use programs::SchemePrograms;

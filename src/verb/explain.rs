@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::form::as_json;
+use super::frames::turn_with;
 use super::project::Project;
 use super::view::{Told, View};
 use crate::error::CommandError;
@@ -35,7 +36,7 @@ use crate::saying::Saying;
 use crate::standing::{Rest, RunStatus, Status};
 use crate::turn;
 use advice::Advice;
-use failure::{Explained, Other};
+use failure::{Cause, Explained, Other};
 use standstill::Wait;
 pub(crate) use standstill::asked_words;
 
@@ -140,7 +141,12 @@ impl Explaining<'_> {
             Rest::of(run).status()
         };
         let first = (status == Status::Failed || status == Status::Stuck) && !failures.is_empty();
-        let failure = first.then(|| failures.remove(0));
+        let mut failure = first.then(|| failures.remove(0));
+        if let Some(failure) = &mut failure
+            && matches!(failure.cause, Cause::Program)
+        {
+            failure.variables = turn_with(self.store, self.place, failure.frame.as_ref(), failure.turn);
+        }
         let summary = match (&failure, status) {
             (Some(failure), _) => failure.summary(),
             (None, _) => self.standing(run, status, &waits)?,

@@ -5,11 +5,13 @@
 
 use duet_drivers::text;
 use duet_journal::{Sequence, Store};
+use duet_runtime::action::Action;
 use duet_runtime::model::failure::{Frame, FramePlace};
 use duet_runtime::model::identity::{ActorId, Callable, FiberId};
-use duet_runtime::record::{Body, Outcome};
+use duet_runtime::record::{Body, Outcome, TurnRecord};
 use duet_runtime::run::Run;
-use duet_runtime::scheme::{FrameShown, SchemePrograms};
+use duet_runtime::scheme::{FailedStrand, FrameShown, SchemePrograms};
+use duet_runtime::state::event::Cause;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -33,8 +35,10 @@ const TURNS_BEFORE: u64 = 8;
 ///
 /// At a turn that failed, these are the procedures that were active when the error was raised; Duet
 /// takes the turn again to find them. At any other turn, they are those of each fiber that waits
-/// there. The innermost procedure stands first, with the place of the call that it waits for. `?`
-/// stands for a value that a waiting procedure does not read again, so that it may be gone.
+/// there, and before them those of each strand that raised something there and ended, as a job of
+/// `par-map` does; whoever waited raises it again in a later turn. The innermost procedure stands
+/// first, with the place of the call that it waits for. `?` stands for a value that a waiting
+/// procedure does not read again, so that it may be gone.
 ///
 ///   duet frames review@12
 ///   duet frames review@12 --fiber 3
@@ -61,7 +65,7 @@ pub(super) struct Computation {
     pub(super) actor: ActorId,
     /// The actor by role and number.
     pub(super) name: String,
-    /// The fiber that waits; `None` for the computation that failed.
+    /// The fiber that waits, or that of a strand that failed; `None` for what failed a turn.
     pub(super) fiber: Option<FiberId>,
     /// The rest of what waits.
     pub(super) parked: Option<Callable>,
@@ -84,6 +88,9 @@ fn at(store: &dyn Store, place: &Place, fiber: Option<u64>) -> Result<Report, Co
         Some(actor) => failed(store, place, actor)?,
         None => parked(store, place)?,
     };
+    if let Body::Turn(turn) = &body {
+        report.found.splice(0..0, strands(store, place, turn)?);
+    }
     let is_wanted = |one: &Computation| fiber.is_none_or(|fiber| one.fiber == Some(FiberId(fiber)));
     report.found.retain(is_wanted);
     Ok(report)
@@ -153,6 +160,94 @@ fn failed(store: &dyn Store, place: &Place, actor: ActorId) -> Result<Report, Co
     })
 }
 
+/// The frames of the strands that ended with a raise in a turn, which is taken again.
+fn strands(store: &dyn Store, place: &Place, turn: &TurnRecord) -> Result<Vec<Computation>, CommandError> {
+    // Whoever waits for a strand is woken when it ends.
+    let wakes = |action: &Action| matches!(action, Action::Wake(_));
+    let is_committed = matches!(turn.outcome, Outcome::Committed {});
+    if !is_committed || !turn.actions.iter().flat_map(Action::done).any(wakes) {
+        return Ok(Vec::new());
+    }
+    let before = place.at().number().checked_sub(1);
+    let Some(before) = before.and_then(|before| Sequence::new(before).ok()) else {
+        return Ok(Vec::new());
+    };
+    let before = Place {
+        turn: Some(before),
+        ..place.clone()
+    };
+    let mut run = compiled::sight(store, &before)?;
+    run.programs_mut::<SchemePrograms>().watch_failures();
+    run.repeat(place.at())?;
+    let mut origins = Origins::of(place.source(store));
+    let name = line::actor_in(run.state(), turn.actor);
+    let ended = run.programs::<SchemePrograms>().failed_strands().iter();
+    let computation = |ended: &FailedStrand| {
+        let strand = origins.name(ended.fiber, place.at())?;
+        Ok(Computation {
+            actor: turn.actor,
+            name: line::strand(name.clone(), strand.as_deref()),
+            fiber: Some(ended.fiber),
+            parked: None,
+            frames: ended.frames.clone(),
+        })
+    };
+    ended.map(computation).collect()
+}
+
+/// The maximum fuel of the turns that are taken again to find where variables are shown.
+const FUEL_MAX: u64 = 5_000_000;
+
+/// Finds the turn at which the variables of the frame are shown that raised the failure of a turn,
+/// those of any frame if it is not known: that turn, or an earlier one in which a strand raised it,
+/// for which others waited. Nothing if no such frame was kept.
+pub(super) fn turn_with(store: &dyn Store, place: &Place, frame: Option<&Frame>, at: u64) -> Option<u64> {
+    let mut next = Sequence::new(at).ok();
+    let mut fuel = 0;
+    for _ in 0..TURNS_BEFORE {
+        let place = place.at_turn(next?);
+        let turn = taken(store, &place)?;
+        let cause = match turn.cause {
+            Cause::Turn { sequence } if sequence < place.at() => Some(sequence),
+            Cause::Turn { .. } | Cause::Input {} | Cause::Start {} => None,
+        };
+        let is_failed = matches!(turn.outcome, Outcome::Failed { .. });
+        fuel += turn.fuel + if is_failed { fuel_before(store, &place) } else { 0 };
+        if fuel > FUEL_MAX {
+            // No other fiber set the turn off, so what failed there most likely arose there.
+            return Some(at).filter(|_| is_failed && cause.is_none());
+        }
+        let found = if is_failed {
+            failed(store, &place, turn.actor).ok()?.found
+        } else {
+            strands(store, &place, &turn).ok()?
+        };
+        let mut frames = found.iter().flat_map(|one| &one.frames);
+        if frames.any(|shown| frame.is_none_or(|frame| shown.frame == *frame)) {
+            return Some(place.at().number());
+        }
+        next = cause.filter(|_| frame.is_some());
+    }
+    None
+}
+
+/// The turn at a place.
+fn taken(store: &dyn Store, place: &Place) -> Option<TurnRecord> {
+    let record = owned_run::record_at(store, place, place.at()).ok()?;
+    match turn::body(&record).ok()? {
+        Body::Turn(turn) => Some(turn),
+        Body::Genesis(_) => None,
+    }
+}
+
+/// The fuel of the turns that are taken again with a failed one.
+fn fuel_before(store: &dyn Store, place: &Place) -> u64 {
+    let at = place.at().number();
+    let before = at.saturating_sub(TURNS_BEFORE - 1)..at;
+    let turns = before.filter_map(|number| taken(store, &place.at_turn(Sequence::new(number).ok()?)));
+    turns.map(|turn| turn.fuel).sum()
+}
+
 /// The frames of the fibers that wait at a turn.
 fn parked(store: &dyn Store, place: &Place) -> Result<Report, CommandError> {
     let mut run = compiled::sight(store, place)?;
@@ -197,9 +292,9 @@ pub(crate) fn parked_by_actor(run: &Run) -> Vec<(ActorId, Vec<(FiberId, Callable
 
 fn text_of(computation: &Computation, texts: &SourceTexts) -> String {
     let actor = &computation.name;
-    let mut told = match computation.fiber {
-        Some(fiber) => format!("{fiber} of {actor}\n"),
-        None => format!("{actor} failed\n"),
+    let mut told = match (computation.fiber, computation.parked) {
+        (Some(fiber), Some(_)) => format!("{fiber} of {actor}\n"),
+        _ => format!("{actor} failed\n"),
     };
     for shown in computation.frames.iter().filter(|shown| shown.is_worth_showing()) {
         told.push_str(&format!("  {}\n", frame(&shown.frame, texts)));
@@ -234,7 +329,7 @@ pub(crate) type Form = Vec<ComputationForm>;
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ComputationForm {
     actor: u64,
-    /// The fiber that waits; null for the computation that failed.
+    /// The fiber that waits, or that of a strand that failed; null for what failed the turn.
     fiber: Option<u64>,
     is_failed: bool,
     /// Its frames, the innermost first.
@@ -281,7 +376,7 @@ fn form_of(computation: &Computation, texts: &SourceTexts) -> ComputationForm {
     ComputationForm {
         actor: computation.actor.0,
         fiber: computation.fiber.map(|fiber| fiber.0),
-        is_failed: computation.fiber.is_none(),
+        is_failed: computation.parked.is_none(),
         frames: frames.collect(),
     }
 }

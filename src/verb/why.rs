@@ -14,6 +14,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use duet_journal::Sequence;
+use duet_kernel::machine::Cut;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
 use duet_runtime::history::chain::{CausalTurn, causal_turns};
@@ -439,12 +440,14 @@ impl Report {
             self.text()
         ));
         let mut told = self.notes.iter().fold(told, |told, note| told.say(note));
-        if self.values.is_cut {
+        if let Some(cut) = self.values.cut {
             let since = self.values.since.map(|turn| format!(" back to turn {turn}"));
             let since = since.unwrap_or_default();
-            told = told.say(format!(
-                "Duet followed the values{since}, and stopped after ten million instructions"
-            ));
+            let reason = match cut {
+                Cut::Instructions => "after ten million instructions",
+                Cut::Memory => "where the program's memory was full",
+            };
+            told = told.say(format!("Duet followed the values{since}, and stopped {reason}"));
         }
         if self.values.left_out > 0 && !self.is_cut {
             return told.say("further values are left out; `--all` shows more");

@@ -185,6 +185,80 @@ fn a_turn_before_the_end() {
     );
 }
 
+/// Right: `job` failed in the strand of turn 3, and `par-map` raised it again in turn 4; so the
+/// variables of `job` are shown at turn 3.
+#[test]
+fn the_variables_of_a_failed_strand_are_shown_at_the_turn_that_raised() {
+    let desk = check(
+        "(define (job n) (let ((m (* n 2))) (sleep 1) (vector-ref (vector 1) m)))
+(par-map job '(0 1))",
+        1,
+        &[
+            "main failed in turn 4: out-of-range: ",
+            "  place    `job` at p.scm:2\n",
+            "`duet frames p@3` shows the variables there",
+        ],
+    );
+    assert_eq!(json(&desk, "explain p")["failure"]["variables"], 3);
+    let shown = "main/par-map 2 failed
+  `job` at p.scm:2
+    n = 1
+    m = 2
+";
+    let told = desk.duet("frames p@3");
+    assert!(told.output.starts_with(shown), "{told:?}");
+    let told = desk.duet("why --variable m p@3");
+    assert!(told.output.starts_with("m = 2 in `job`\n"), "{told:?}");
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}
+
+/// Right: the last attempt of the inner strand failed in `job`; two fibers raised it again.
+#[test]
+fn the_variables_of_a_strand_in_a_strand_are_shown() {
+    let desk = check(
+        "(define (job n) (let ((m (* n 2))) (sleep 1) (vector-ref (vector 1) m)))
+(define (attempts) (with-retry (lambda () (job 4)) :attempts 2 :delay 1))
+(all-of (lambda () (all-of attempts)))",
+        1,
+        &["  place    `job` at p.scm:2\n", "`duet frames p@"],
+    );
+    let turn = json(&desk, "explain p")["failure"]["variables"].clone();
+    let told = desk.duet(&format!("frames p@{turn}"));
+    assert!(
+        told.output.contains("`job` at p.scm:2\n    n = 4\n    m = 8\n"),
+        "{told:?}"
+    );
+}
+
+/// Right: `job` raised the condition, and the handler of a guard raised it again: its variables are
+/// kept if both happened in one turn.
+#[test]
+fn the_variables_are_those_of_the_first_raise() {
+    let program = |between: &str| {
+        format!(
+            "(define (job n) (let ((m (* n 2))) (vector-ref (vector 1) m)))
+(define (careful k) (guard (problem (#t {between} (raise problem))) (job k)))
+(careful 3)"
+        )
+    };
+    let desk = check(
+        &program("'again"),
+        1,
+        &[
+            "  place    `job` at p.scm:2\n",
+            "`duet frames p@1` shows the variables there",
+        ],
+    );
+    let told = desk.duet("frames p@1");
+    assert!(
+        told.output.contains("`job` at p.scm:2\n    n = 3\n    m = 6\n"),
+        "{told:?}"
+    );
+    let desk = check(&program("(sleep 1)"), 1, &["  place    `job` at p.scm:2\n"]);
+    let told = desk.duet("explain p");
+    assert!(!told.errors.contains("shows the variables there"), "{told:?}");
+}
+
 /// Right: the program of a prompt is what is typed, so no changed file takes its place.
 #[test]
 fn a_text_that_failed_at_the_prompt() {

@@ -111,6 +111,81 @@ fn collections_leave_what_a_failed_procedure_had() {
 }
 
 #[test]
+fn an_integrated_procedure_has_its_own_variables() {
+    check(
+        "(define (check name limit) (error \"too long\" name))
+(define (outer name) (+ 1 (check (string-append name \"!\") 3)))
+(display (outer \"x\"))",
+        1,
+        "main failed
+  `check` at p.scm:3
+    name = \"x!\"
+    limit = 3
+  `outer` at p.scm:4
+    name = \"x\"
+  `(program)` at p.scm:5
+",
+    );
+    check(
+        "(define (half pair) (car pair))
+(define (outer k) (+ 1 (half (* k 2))))
+(define (start count) (let ((k (+ count 1))) (* 2 (outer k))))
+(start 5)",
+        1,
+        "main failed
+  `half` at p.scm:3
+    pair = 12
+  `outer` at p.scm:4
+    k = 6
+  `start` at p.scm:5
+    count = 5
+    k = 6
+  `(program)` at p.scm:6
+",
+    );
+}
+
+#[test]
+fn a_literal_argument_is_the_value_of_its_parameter() {
+    let desk = check(
+        "(define (f n m) (car n))
+(f 5 'q)",
+        1,
+        "main failed
+  `f` at p.scm:3
+    n = 5
+    m = q
+  `(program)` at p.scm:4
+",
+    );
+    let told = desk.duet("why --variable m p").output;
+    assert!(told.starts_with("m = q in `f`\n"), "{told}");
+}
+
+#[test]
+fn an_integrated_procedure_that_waits_has_its_own_variables() {
+    let desk = check(
+        "(define (wait-for name key) (await (signal name)) (* key 2))
+(define (outer text) (wait-for (string->symbol text) (string-length text)) (string-length text))
+(outer (symbol->string 'go))",
+        4,
+        "fiber 0 of main
+  `wait-for` at p.scm:3
+    name = ?
+    key = 2
+  `outer` at p.scm:4
+    text = \"go\"
+  `(program)` at p.scm:5
+",
+    );
+    let told = desk.duet("why --variable key p").output;
+    assert!(
+        told.starts_with("key = 2 in `wait-for`\n  2 ← (string-length text) at p.scm:4\n"),
+        "{told}"
+    );
+}
+
+#[test]
 fn fibers_that_wait_show_what_they_will_still_read() {
     let desk = check(
         "(define (job n)

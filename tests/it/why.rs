@@ -6,6 +6,8 @@
 //! Read next: `support/desk.rs`.
 #![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
 
+mod changed;
+
 use serde_json::Value;
 
 use crate::support::desk::Desk;
@@ -358,6 +360,149 @@ fn a_variable_of_a_failed_or_waiting_procedure_is_explained() {
         let said = desk.duet(question);
         assert!(said.code == 2 && said.errors.contains(refusal), "{question}: {said:?}");
     }
+}
+
+/// Runs a program that asserts facts, and requires these lines about where the values of each came
+/// from: a line is the text between two `|`.
+#[track_caller]
+fn check_facts(program: &str, facts: &[(&str, &str)]) {
+    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{program}\n"))]);
+    let said = desk.duet("run p.scm");
+    assert_eq!(said.code, 0, "{said:?}");
+    for (fact, lines) in facts {
+        let told = desk.duet(&format!("why {fact} p"));
+        let found: Vec<&str> = told.output.lines().filter(|line| line.contains('←')).collect();
+        let found: Vec<&str> = found.iter().map(|line| line.trim()).collect();
+        assert_eq!(found.join("|"), *lines, "{fact}: {told:?}");
+    }
+}
+
+#[test]
+fn what_a_primitive_put_into_an_object_comes_from_there() {
+    check_facts(
+        "(define (seven) (* 7 1))
+(define v (vector 1 2 3))
+(vector-set! v 1 77)
+(vector-fill! v 8)
+(assert! (record 'fill (vector-ref v 1)))
+(vector-copy! v 0 (vector 5 (seven)) 1)
+(assert! (record 'copy (vector-ref v 0)))
+(define l (list 1 2 3))
+(list-set! l 1 (seven))
+(assert! (record 'list (list-ref l 1)))
+(vector-set! v 2 4)
+(apply vector-set! (list v 2 (seven)))
+(assert! (record 'apply (vector-ref v 2)))
+(define b (vector 3 4))
+(vector-set! b 0 9)
+(for-each vector-set! (list b) (list 0) (list (seven)))
+(assert! (record 'passed (vector-ref b 0)))
+(define d (dictionary 'a 1 'b 2))
+(dictionary-set! d 'b 3)
+(dictionary-set! d 'b (seven))
+(assert! (record 'dictionary (dictionary-ref d 'b)))",
+        &[
+            (
+                "fill",
+                "8 ← (vector-ref v 1) at p.scm:6|8 ← literal in (vector-fill! v 8) at p.scm:5",
+            ),
+            ("copy", "7 ← (vector-ref v 0) at p.scm:8|7 ← (* 7 1) at p.scm:2"),
+            ("list", "7 ← (list-ref l 1) at p.scm:11|7 ← (* 7 1) at p.scm:2"),
+            ("apply", "7 ← (vector-ref v 2) at p.scm:14|7 ← (* 7 1) at p.scm:2"),
+            ("passed", "7 ← (vector-ref b 0) at p.scm:18|7 ← (* 7 1) at p.scm:2"),
+            (
+                "dictionary",
+                "7 ← (dictionary-ref d 'b) at p.scm:22|7 ← (* 7 1) at p.scm:2",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_character_or_byte_comes_from_where_it_was_put_in() {
+    check_facts(
+        "(define (letter) (integer->char 120))
+(define s (make-string 3 #\\a))
+(string-fill! s (letter) 1)
+(assert! (record 'filled (char->integer (string-ref s 2))))
+(assert! (record 'kept (char->integer (string-ref s 0))))
+(assert! (record 'whole s))
+(define bytes (bytevector 1 2 3))
+(bytevector-u8-set! bytes 0 (* 3 3))
+(define other (bytevector 4 5 6 7))
+(bytevector-copy! other 1 bytes)
+(assert! (record 'copied (bytevector-u8-ref other 1)))",
+        &[
+            (
+                "filled",
+                "120 ← (char->integer (string-ref s 2)) at p.scm:5|#\\x ← (string-ref s 2) at p.scm:5\
+                 |#\\x ← (integer->char 120) at p.scm:2",
+            ),
+            (
+                "kept",
+                "97 ← (char->integer (string-ref s 0)) at p.scm:6|#\\a ← (string-ref s 0) at p.scm:6\
+                 |\"axx\" ← (make-string 3 #\\a) at p.scm:3",
+            ),
+            (
+                "whole",
+                "#\\x ← (integer->char 120) at p.scm:2|\"axx\" ← (make-string 3 #\\a) at p.scm:3",
+            ),
+            (
+                "copied",
+                "9 ← (bytevector-u8-ref other 1) at p.scm:12|9 ← (* 3 3) at p.scm:9",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn equal_values_keep_their_own_origins() {
+    check_facts(
+        "(define l (list (+ 2 3) (* 5 1)))
+(define v (vector (+ 2 3) (* 5 1)))
+(define d (dictionary 'a (+ 2 3) 'b (* 5 1)))
+(define-values (x y) (values (+ 2 3) (* 5 1)))
+(define last-of (lambda (items) (list-ref items 1)))
+(assert! (record 'list (last-of l)))
+(assert! (record 'dictionary (dictionary-ref d 'b)))
+(assert! (record 'reverse (car (reverse l))))
+(assert! (record 'to-vector (vector-ref (list->vector l) 1)))
+(assert! (record 'to-list (last-of (vector->list v))))
+(assert! (record 'copy (last-of (list-copy l))))
+(assert! (record 'values y))
+(assert! (record 'in-dictionary (last-of (dictionary-values d))))
+(assert! (record 'appended (list-ref (append l v) 1)))
+(assert! (record 'remainder (call-with-values (lambda () (floor/ (- 6 5) (car l))) (lambda (q r) r))))",
+        &[
+            ("list", "5 ← (list-ref items 1) at p.scm:6|5 ← (* 5 1) at p.scm:2"),
+            (
+                "dictionary",
+                "5 ← (dictionary-ref d 'b) at p.scm:8|5 ← (* 5 1) at p.scm:4",
+            ),
+            ("reverse", "5 ← (car (reverse l)) at p.scm:9|5 ← (* 5 1) at p.scm:2"),
+            (
+                "to-vector",
+                "5 ← (vector-ref (list->vector l) 1) at p.scm:10|5 ← (* 5 1) at p.scm:2",
+            ),
+            ("to-list", "5 ← (list-ref items 1) at p.scm:6|5 ← (* 5 1) at p.scm:3"),
+            ("copy", "5 ← (list-ref items 1) at p.scm:6|5 ← (* 5 1) at p.scm:2"),
+            ("values", "5 ← (* 5 1) at p.scm:5"),
+            (
+                "in-dictionary",
+                "5 ← (list-ref items 1) at p.scm:6|5 ← (* 5 1) at p.scm:4",
+            ),
+            (
+                "appended",
+                "5 ← (list-ref (append l v) 1) at p.scm:15|5 ← (* 5 1) at p.scm:2",
+            ),
+            (
+                "remainder",
+                "1 ← (call-with-values (lambda () (floor/ (- 6 5) (car l))) (lambda (q r) r)) at p.scm:16\
+                 |#<values 0 1> ← (floor/ (- 6 5) (car l)) at p.scm:16|1 ← (- 6 5) at p.scm:16\
+                 |5 ← (car l) at p.scm:16|5 ← (+ 2 3) at p.scm:2",
+            ),
+        ],
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::unit::{CompiledUnit, GlobalName};
 use crate::value::Value;
 
 /// A procedure of a unit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Procedure {
     /// Its name and number at each level, outermost first.
     path: Vec<Step>,

@@ -51,6 +51,9 @@ pub(super) struct Copies {
     variables: BTreeMap<VariableId, (CoreId, VariableId)>,
     /// The literal of which each copied literal is a copy.
     literals: BTreeMap<CoreId, CoreId>,
+    /// For each integrated call, by its index in the unit's list, the parameters of its procedure
+    /// and the literals or variables that stand for them.
+    parameters: BTreeMap<u32, Vec<(VariableId, Core)>>,
 }
 
 impl Copies {
@@ -74,6 +77,17 @@ impl Copies {
             literal = *original;
         }
         literal
+    }
+
+    /// The parameters of the procedure of an integrated call, each with the literal or the variable
+    /// that stands for it.
+    pub(super) fn parameters_of(&self, call: u32) -> &[(VariableId, Core)] {
+        self.parameters.get(&call).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a variable is a parameter of a procedure that was integrated.
+    pub(super) fn is_parameter(&self, variable: VariableId) -> bool {
+        self.variables.contains_key(&variable)
     }
 
     /// The calls in whose procedures a variable stands, outermost first, and the variable of the
@@ -280,7 +294,7 @@ impl Rewriting<'_> {
         let Some(template) = templates.get(&global) else {
             return;
         };
-        let mut values = BTreeMap::new();
+        let (mut parameters, mut values) = (Vec::new(), BTreeMap::new());
         let mut bindings = Vec::new();
         for (parameter, argument) in template.parameters.iter().zip(arguments) {
             let node = &self.unit.nodes[argument.0 as usize];
@@ -298,6 +312,7 @@ impl Rewriting<'_> {
                     literal: None,
                 }
             };
+            parameters.push((*parameter, value.node.clone()));
             values.insert(*parameter, value);
         }
         let mut copying = Copying {
@@ -306,11 +321,14 @@ impl Rewriting<'_> {
             call: self.unit.spans[call.0 as usize],
             values,
             integrated: BTreeMap::new(),
-            around: self.integrate(IntegratedCall {
-                procedure: self.unit.globals[global.0 as usize].name.name.clone(),
-                span: self.unit.spans[call.0 as usize],
-                around: self.unit.integrated_nodes.get(&call).copied(),
-            }),
+            around: self.integrate(
+                IntegratedCall {
+                    procedure: self.unit.globals[global.0 as usize].name.name.clone(),
+                    span: self.unit.spans[call.0 as usize],
+                    around: self.unit.integrated_nodes.get(&call).copied(),
+                },
+                parameters,
+            ),
         };
         let body = self.copy(template.body, &mut copying);
         let count = self.add(Core::CountCall, call);
@@ -354,12 +372,14 @@ impl Rewriting<'_> {
     }
 
     /// Numbers a replaced call, for backtraces; omits procedures that are internal to a library.
-    fn integrate(&mut self, call: IntegratedCall) -> Option<u32> {
+    fn integrate(&mut self, call: IntegratedCall, parameters: Vec<(VariableId, Core)>) -> Option<u32> {
         if call.procedure.as_str().starts_with('%') {
             return call.around;
         }
+        let number = self.unit.integrated.len() as u32;
         self.unit.integrated.push(call);
-        Some(self.unit.integrated.len() as u32 - 1)
+        self.copies.parameters.insert(number, parameters);
+        Some(number)
     }
 
     /// Returns the number, in the copy, of a call that was integrated in the template's body, or of
@@ -374,7 +394,17 @@ impl Rewriting<'_> {
         // The recursion is at most as deep as the number of rounds.
         let original = self.original.integrated[number as usize].clone();
         let around = self.integrated_in_copy(original.around, copying);
-        let copied = self.integrate(IntegratedCall { around, ..original });
+        let parameters = self.copies.parameters_of(number).iter();
+        let parameters = parameters.map(|(parameter, value)| {
+            let outer = if let Core::Local(variable) = value {
+                copying.values.get(variable).map(|value| &value.node)
+            } else {
+                None
+            };
+            (*parameter, outer.unwrap_or(value).clone())
+        });
+        let parameters = parameters.collect();
+        let copied = self.integrate(IntegratedCall { around, ..original }, parameters);
         copying.integrated.insert(number, copied);
         copied
     }

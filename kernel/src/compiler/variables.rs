@@ -7,9 +7,9 @@
 //! instruction are those bound before it whose registers nobody has released since.
 //! It does not read frames; `machine/inspection.rs` does.
 
-use crate::core::{CoreId, Unit, VariableId};
-use crate::datum::Name;
-use crate::unit::Block;
+use crate::core::{Core, CoreId, Unit, VariableId};
+use crate::datum::{Datum, Name};
+use crate::unit::{Block, CompiledUnit};
 
 use super::emitter::Register;
 use super::integrate::Copies;
@@ -83,16 +83,20 @@ pub struct Site {
 }
 
 /// Where a value is while a procedure runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Home {
     /// A register of the frame.
     Register(u16),
     /// A captured value of the closure in register 0.
     Captured(u16),
+    /// Nowhere: it is this literal, in whose place the parameter of an integrated procedure stood.
+    Literal(Datum),
+    /// Nowhere: the frame did not keep it.
+    Gone,
 }
 
 /// A variable in scope.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ScopedVariable {
     /// Its name in the text; not unique, for inner bindings hide outer ones of that name.
     pub name: Name,
@@ -112,6 +116,11 @@ pub struct UnitVariables {
     /// For each block its start, its end and its variables.
     blocks: Vec<(u32, u32, BlockVariables)>,
     copies: Copies,
+    /// The integrated calls of the unit: for each the one around it.
+    integrated: Vec<Option<u32>>,
+    /// The integrated call, if any, that instructions come from: from this offset on, until the
+    /// next.
+    origins: Vec<(u32, Option<u32>)>,
 }
 
 impl UnitVariables {
@@ -125,11 +134,19 @@ impl UnitVariables {
             is_noted: true,
             blocks: Vec::new(),
             copies: Copies::default(),
+            integrated: Vec::new(),
+            origins: Vec::new(),
         }
     }
 
     pub(super) fn set_copies(&mut self, copies: Copies) {
         self.copies = copies;
+    }
+
+    /// Takes in which instructions of the compiled unit come from integrated calls.
+    pub(super) fn set_integrated(&mut self, unit: &CompiledUnit) {
+        self.integrated = unit.integrated.iter().map(|call| call.around).collect();
+        self.origins.clone_from(&unit.origins);
     }
 
     /// For a unit of which nobody asks.
@@ -139,6 +156,8 @@ impl UnitVariables {
             is_noted: false,
             blocks: Vec::new(),
             copies: Copies::default(),
+            integrated: Vec::new(),
+            origins: Vec::new(),
         }
     }
 
@@ -149,25 +168,63 @@ impl UnitVariables {
         }
     }
 
-    /// Returns the variables in scope at the instruction at `offset` of the unit: the captured ones
-    /// first, then those in registers, outer ones first. Empty if there is no such instruction.
-    pub fn at(&self, offset: u32) -> Vec<ScopedVariable> {
+    /// Returns the variables in scope at the instruction at `offset` of the unit, for each
+    /// procedure that was active there: those that were integrated, innermost first, then the one
+    /// whose block it is. The latter has the captured ones first, then those in registers, outer
+    /// ones first. Empty if there is no such instruction.
+    pub fn at(&self, offset: u32) -> Vec<Vec<ScopedVariable>> {
         let mut blocks = self.blocks.iter();
         let Some((start, _, block)) = blocks.find(|(start, end, _)| (*start..*end).contains(&offset)) else {
             return Vec::new();
         };
-        let bound = block
-            .held_at(offset - start)
-            .into_iter()
-            .filter_map(|(register, held)| {
-                let Held::Variable(variable) = held else { return None };
-                Some((register, variable))
-            });
+        let bound = block.held_at(offset - start).into_iter();
+        let bound = bound.filter_map(|(register, held)| {
+            let Held::Variable(variable) = held else { return None };
+            Some((Home::Register(register), variable))
+        });
         let captured = (0..)
             .zip(&block.captured)
             .map(|(index, id)| (Home::Captured(index), *id));
-        let bound = bound.map(|(register, id)| (Home::Register(register), id));
-        captured.chain(bound).map(|(home, id)| self.scoped(home, id)).collect()
+        let homes: Vec<(Home, VariableId)> = captured.chain(bound).collect();
+        let parameters = self.integrated_at(offset).map(|call| {
+            let parameters = self.copies.parameters_of(call).iter();
+            let scoped = |(parameter, value): &(VariableId, Core)| self.parameter(*parameter, value, &homes);
+            parameters.map(scoped).collect()
+        });
+        let mut scopes: Vec<Vec<ScopedVariable>> = parameters.collect();
+        let own = homes.into_iter().filter(|(_, id)| !self.copies.is_parameter(*id));
+        scopes.push(own.map(|(home, id)| self.scoped(home, id)).collect());
+        scopes
+    }
+
+    /// The integrated calls that an instruction comes from, innermost first.
+    fn integrated_at(&self, offset: u32) -> impl Iterator<Item = u32> + '_ {
+        let next = self.origins.partition_point(|(start, _)| *start <= offset);
+        let innermost = next.checked_sub(1).and_then(|last| self.origins[last].1);
+        std::iter::successors(innermost, |call| self.integrated[*call as usize])
+    }
+
+    /// A parameter of an integrated procedure, for which a literal or another variable stands.
+    fn parameter(&self, parameter: VariableId, value: &Core, homes: &[(Home, VariableId)]) -> ScopedVariable {
+        let (name, _) = self.names[parameter.0 as usize].clone();
+        if let Core::Local(variable) = value {
+            let home = homes.iter().rfind(|(_, id)| id == variable);
+            return ScopedVariable {
+                name,
+                home: home.map_or(Home::Gone, |(home, _)| home.clone()),
+                is_in_cell: self.names[variable.0 as usize].1,
+            };
+        }
+        let home = if let Core::Constant(literal) = value {
+            Home::Literal(literal.clone())
+        } else {
+            Home::Gone
+        };
+        ScopedVariable {
+            name,
+            home,
+            is_in_cell: false,
+        }
     }
 
     /// Returns the variables that the closures over each block capture, with their homes in the

@@ -68,6 +68,15 @@ impl Heap {
             .map(|ordinal| self.table_entry(table, ordinal))
     }
 
+    /// The entry of a key that was looked for before, so that it has its hash; costs nothing.
+    pub(crate) fn table_get_again(&mut self, table: Value, key: Value) -> Option<TableEntry> {
+        let is_table = self.is_kind(table, Kind::Dictionary) || self.is_kind(table, Kind::Set);
+        let charged = self.charged();
+        let entry = is_table.then(|| self.table_get(table, key))?;
+        self.set_charged(charged);
+        entry
+    }
+
     /// The first entry whose ordinal is at least `ordinal`.
     pub fn table_next(&self, table: Value, ordinal: usize) -> Option<TableEntry> {
         (ordinal..self.table_number(table, table::USED))
@@ -345,7 +354,7 @@ impl Heap {
     }
 
     /// Words per entry.
-    pub(super) fn table_stride(&self, table: Value) -> usize {
+    pub(crate) fn table_stride(&self, table: Value) -> usize {
         if self.is_kind(table, Kind::Dictionary) {
             VALUE + 1
         } else {

@@ -37,6 +37,31 @@ pub struct ParkedFrame {
     pub words: FrameWords,
 }
 
+/// A raise of a condition.
+#[derive(Clone, Debug)]
+pub struct KeptRaise {
+    /// The condition.
+    pub condition: Value,
+    /// The frames around it, innermost first.
+    pub frames: Vec<ParkedFrame>,
+    /// Whether it, or a later raise of the condition, ended the fiber of a strand.
+    pub ends_strand: bool,
+    /// The number of collections before it.
+    collections: u64,
+}
+
+/// A raise that happens.
+pub(super) struct Raised {
+    pub(super) condition: Value,
+    /// Whether the condition was not raised before.
+    pub(super) is_first: bool,
+    /// The base of the frame that raises.
+    pub(super) base: usize,
+}
+
+/// The maximum number of raises that are kept.
+const RAISES_MAX: usize = 16;
+
 impl ParkedFrame {
     /// The frame of a return point, without its registers.
     pub fn at(code: &CodeSpace, point: Value) -> Option<Self> {
@@ -150,9 +175,49 @@ impl Machine {
         self.kept_frames_max > 0
     }
 
+    /// Returns the raises of conditions since the last call, oldest first, if frames were to be
+    /// [kept](Self::keep_raised_frames); only those since which the heap has not collected, so that
+    /// their frames are those of the heap until it changes.
+    pub fn take_raises(&mut self, heap: &Heap) -> Vec<KeptRaise> {
+        let mut raises = std::mem::take(&mut self.kept_raises);
+        raises.retain(|raise| raise.collections == collections(heap));
+        raises
+    }
+
+    /// Keeps the raise of a condition. A condition that is raised again has come from where it was
+    /// raised first.
+    pub(super) fn keep_raise(&mut self, heap: &Heap, code: &CodeSpace, raised: &Raised) {
+        let Raised {
+            condition,
+            is_first,
+            base,
+        } = *raised;
+        let ends_strand = ends_strand(heap);
+        let known = self.kept_raises.iter_mut().rfind(|raise| raise.condition == condition);
+        match known {
+            Some(known) => known.ends_strand |= ends_strand,
+            None if is_first => {
+                if self.kept_raises.len() == RAISES_MAX {
+                    self.kept_raises.remove(0);
+                }
+                self.kept_raises.push(KeptRaise {
+                    condition,
+                    frames: self.frames_around(heap, code, base),
+                    ends_strand,
+                    collections: collections(heap),
+                });
+            }
+            None => {}
+        }
+    }
+
     /// Keeps the frames around the running one, if somebody has asked for them.
     pub(super) fn keep_frames(&mut self, heap: &Heap, code: &CodeSpace) {
-        let (most, mut base, mut frames) = (self.kept_frames_max, self.base, Vec::new());
+        self.kept_frames = self.frames_around(heap, code, self.base);
+    }
+
+    fn frames_around(&self, heap: &Heap, code: &CodeSpace, mut base: usize) -> Vec<ParkedFrame> {
+        let (most, mut frames) = (self.kept_frames_max, Vec::new());
         let reading = FrameReading { code, live: &AllLive };
         while base > 1 && frames.len() < most {
             let point = self.stack[base - 1];
@@ -163,6 +228,37 @@ impl Machine {
         }
         let chain = heap.register(Register::Continuation);
         reading.add_chain(heap, chain, Some(self.remaining), most, &mut frames);
-        self.kept_frames = frames;
+        frames
     }
+}
+
+fn collections(heap: &Heap) -> u64 {
+    let statistics = heap.statistics();
+    statistics.collections_minor + statistics.collections_major
+}
+
+/// Whether only the end of the running fiber handles what is raised there, and others wait for that
+/// fiber: it has a joint, and the innermost handler that is not running is its last.
+fn ends_strand(heap: &Heap) -> bool {
+    let list = |register| {
+        let pair = |value: Value| value.is_pair().then_some(value);
+        std::iter::successors(pair(heap.register(register)), move |last| pair(heap.cdr(*last))).map(|at| heap.car(at))
+    };
+    let base = list(Register::Winders).last().filter(|base| base.is_pair());
+    if !base.is_some_and(|base| heap.car(base).as_fixnum().is_some() && heap.cdr(base).is_true()) {
+        return false;
+    }
+    let (mut masked, mut is_handled) = (0, false);
+    for frame in list(Register::Dynamic).filter(|frame| frame.is_pair()) {
+        let kind = heap.car(frame);
+        let kind = heap.is_kind(kind, Kind::Symbol).then(|| heap.symbol_name(kind));
+        match kind.as_deref() {
+            Some("%mask") => masked += 1,
+            Some("%handler" | "%guard") if is_handled => return false,
+            Some("%handler" | "%guard") if masked > 0 => masked -= 1,
+            Some("%handler" | "%guard") => is_handled = true,
+            Some(_) | None => {}
+        }
+    }
+    is_handled
 }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use super::MovedWord;
 use super::segment::{limit_value, segment_of};
 use crate::code::moves::{FrameMove, FrameVariable, Source};
 use crate::datum::Datum;
@@ -106,7 +107,8 @@ pub fn frame_inputs<'a>(
     found
 }
 
-/// Moves all frames of the heap for which `plan` returns a move, by return point.
+/// Moves all frames of the heap for which `plan` returns a move, by return point; returns the words
+/// that were copied for it.
 ///
 /// # Errors
 /// [`HeapFull`]; frames may have moved then, and the turn has to be taken back.
@@ -115,8 +117,9 @@ pub fn move_frames<'a>(
     literals: &[Datum],
     given: &GivenWords,
     plan: &dyn Fn(Value) -> Option<&'a FrameMove>,
-) -> Result<(), HeapFull> {
+) -> Result<Vec<MovedWord>, HeapFull> {
     heap.expand();
+    let mut copied = Vec::new();
     let literals: Vec<Value> = literals
         .iter()
         .map(|datum| heap.literal(datum))
@@ -133,7 +136,7 @@ pub fn move_frames<'a>(
                 literals: &literals,
                 given,
             };
-            moved.insert(segment.to_bits(), rewriting.write(heap, plan)?);
+            moved.insert(segment.to_bits(), rewriting.write(heap, plan, &mut copied)?);
         }
     }
     for link in heap.objects_of(Kind::Link) {
@@ -144,7 +147,7 @@ pub fn move_frames<'a>(
             heap.set_field(link, link::LIMIT, limit_value(end));
         }
     }
-    Ok(())
+    Ok(copied)
 }
 
 /// All segments with the largest number of words that a link counts.
@@ -169,13 +172,16 @@ struct Rewriting<'a> {
 
 impl Rewriting<'_> {
     /// Writes the segment anew; returns it, and where each frame ends in it by where it ended
-    /// before.
+    /// before. Adds the words that were `copied`.
     fn write<'a>(
         &self,
         heap: &mut Heap,
         plan: &dyn Fn(Value) -> Option<&'a FrameMove>,
+        copied: &mut Vec<MovedWord>,
     ) -> Result<(Value, BTreeMap<usize, usize>), HeapFull> {
         let (mut words, mut ends) = (Vec::new(), BTreeMap::new());
+        // For words of the new segment, those of the old one that they were, or their cells'.
+        let mut former = Vec::new();
         for (first, point) in self.frames.0.iter().rev() {
             let (first, length) = (*first, point.detail() as usize);
             match plan(*point) {
@@ -183,16 +189,34 @@ impl Rewriting<'_> {
                     position, registers, ..
                 }) => {
                     for source in registers {
+                        if let Source::Register(register) | Source::Cell(register) = source {
+                            former.push((words.len(), first + usize::from(*register)));
+                        }
                         words.push(self.word(heap, first, *source)?);
                     }
+                    former.push((words.len(), first + length - 1));
                     let distance = registers.len() as u32 + 1;
                     words.push(Value::immediate(Immediate::Return, *position, distance));
                 }
-                None => words.extend((first..first + length).map(|index| heap.field(self.segment, index))),
+                None => {
+                    former.extend((first..first + length).map(|index| (words.len() + index - first, index)));
+                    words.extend((first..first + length).map(|index| heap.field(self.segment, index)));
+                }
             }
             ends.insert(first + length, words.len());
         }
-        Ok((heap.make(Kind::Frames, &words)?, ends))
+        let segment = heap.make(Kind::Frames, &words)?;
+        copied.extend(former.into_iter().map(|(word, index)| {
+            let was = self.segment.index() + 1 + index;
+            let is_in_new_cell = heap.is_kind(words[word], Kind::Cell) && words[word] != heap.word(was);
+            let to = if is_in_new_cell {
+                words[word].index() + 1
+            } else {
+                segment.index() + 1 + word
+            };
+            MovedWord { from: was, to }
+        }));
+        Ok((segment, ends))
     }
 
     /// The word of a register of the frame that begins at the word `first`.

@@ -17,6 +17,7 @@ use crate::unit::GlobalName;
 use crate::value::{Immediate, Value};
 
 use super::execute::{Flow, SlowPath};
+use super::inspection::Raised;
 use super::segment::chain_points;
 use super::{Frame, Instance, Machine, Outcome, resumption_point};
 
@@ -283,9 +284,27 @@ impl SlowPath<'_> {
             self.trace_here(frame, object, known);
             frame.reload_heap(self.heap);
         }
+        if self.machine.keeps_dead_registers() {
+            let raised = Raised {
+                condition: object,
+                is_first: known.is_none_or(|known| self.is_of_here(frame, known)),
+                base: frame.base_index(),
+            };
+            self.machine.keep_raise(self.heap, self.code, &raised);
+        }
         frame.set(0, procedure);
         frame.set(1, object);
         self.enter(frame, 1)
+    }
+
+    /// Whether a trace is that of a failure in the frame below, or in a procedure that it called.
+    fn is_of_here(&self, frame: Frame, trace: Value) -> bool {
+        let mut below = Vec::new();
+        self.machine.points_below(self.heap, frame.base_index(), &mut below);
+        let position = |point: &Value| call_position(self.code, *point);
+        let here = below.first().and_then(position);
+        let trace = points_of(self.heap, trace);
+        here.is_some() && trace.iter().take(2).any(|point| position(point) == here)
     }
 
     /// Gives a condition the frames below, after those of the trace that it has. Without room, it

@@ -2,18 +2,26 @@
 //!
 //! Owns a shadow of the stack and of the heap: for each word the number of the origin of its value.
 //! Who asks for a value follows the origins backwards, which is a dynamic slice.
-//! INVARIANT: tracing changes neither the result of a computation nor its fuel; a word keeps its
-//! place while it is traced, because the heap does not collect.
+//! INVARIANT: tracing changes neither the result of a computation nor its fuel; the heap does not
+//! collect while a computation is traced, so a word keeps its place.
 //! It does not know texts. Read next: `tracing/step.rs`.
 
 mod chain;
+mod contents;
+mod moved;
 mod primitive;
 mod step;
+mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::heap::{Heap, Kind, TableEntry};
 use crate::value::Value;
+use contents::Contents;
+use moved::{BeforeMove, Former};
+
+pub use moved::MovedWord;
 
 /// The number of an origin in its trace; 0 stands for none.
 pub type OriginId = u32;
@@ -86,8 +94,25 @@ struct Shadow {
     words: Vec<OriginId>,
     /// The bytes written to each port that is not the console's.
     ports: BTreeMap<usize, Vec<OriginId>>,
+    /// The characters and bytes put into strings and bytevectors.
+    contents: Arc<Contents>,
+    /// The words that were written after their objects were made.
+    changed: BTreeSet<usize>,
     /// The collections before the trace.
     collections: Option<u64>,
+    /// The table of the globals.
+    globals: Option<Value>,
+    /// The heap before each collection that the trace has followed.
+    former: Vec<Former>,
+}
+
+/// Why a trace ended before the computation did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// It has followed as many instructions as it may.
+    Instructions,
+    /// The memory was full, so that the heap had to collect.
+    Memory,
 }
 
 /// The maximum of words of an argument whose origins a host call keeps.
@@ -104,9 +129,13 @@ pub struct Trace {
     /// The number of that heap's owner, and the heaps of others.
     owner: u64,
     others: BTreeMap<u64, Shadow>,
-    /// The words that the turn has given other origins, with those before, and its ports before.
+    /// The words that the turn has given other origins, with those before, and its ports and
+    /// contents before.
     undo: Vec<(usize, OriginId)>,
     ports_before: BTreeMap<usize, Vec<OriginId>>,
+    contents_before: Arc<Contents>,
+    /// The heap before the turn's first collection.
+    before_move: Option<BeforeMove>,
     written: Vec<Written>,
     /// The bytes that the turn has written to each stream of the console so far.
     streamed: [usize; 3],
@@ -117,7 +146,7 @@ pub struct Trace {
     scratch: Vec<(Value, OriginId)>,
     /// Instructions that may still be traced.
     left: u64,
-    is_cut: bool,
+    cut: Option<Cut>,
 }
 
 impl Trace {
@@ -139,13 +168,15 @@ impl Trace {
             others: BTreeMap::new(),
             undo: Vec::new(),
             ports_before: BTreeMap::new(),
+            contents_before: Arc::default(),
+            before_move: None,
             written: Vec::new(),
             streamed: [0; 3],
             calls: Vec::new(),
             awaited: None,
             scratch: Vec::new(),
             left: instructions_max,
-            is_cut: false,
+            cut: None,
         }
     }
 
@@ -186,27 +217,24 @@ impl Trace {
         }
         self.streamed = [0; 3];
         self.undo.clear();
+        self.before_move = None;
         self.ports_before = self.heap.ports.clone();
+        self.contents_before = Arc::clone(&self.heap.contents);
         self.stack.clear();
         self.awaited = None;
     }
 
     /// Takes back what the turn has done to the heap.
     pub fn abort_turn(&mut self) {
+        self.take_move_back();
         for (index, id) in std::mem::take(&mut self.undo).into_iter().rev() {
             set(&mut self.heap.words, index, id);
         }
         self.heap.ports = self.ports_before.clone();
+        self.heap.contents = Arc::clone(&self.contents_before);
         self.streamed = [0; 3];
         self.stack.clear();
         self.awaited = None;
-    }
-
-    /// Forgets the heap, because its owner has another one.
-    pub fn forget_heap(&mut self) {
-        self.heap = Shadow::default();
-        self.undo.clear();
-        self.ports_before.clear();
     }
 
     /// Returns the number that the next origin has.
@@ -229,16 +257,18 @@ impl Trace {
         self.heap_word(index)
     }
 
-    /// Returns whether the trace ended before the computation did.
-    pub fn is_cut(&self) -> bool {
-        self.is_cut
+    /// Returns why the trace ended before the computation did, if it did.
+    pub fn cut(&self) -> Option<Cut> {
+        self.cut
     }
 
     /// Counts an instruction; false if there may be no more.
     pub(super) fn count(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
-        self.is_cut |= self.left == 0;
-        !self.is_cut
+        if self.left == 0 {
+            self.cut.get_or_insert(Cut::Instructions);
+        }
+        self.cut.is_none()
     }
 
     /// Readies the trace and the heap for a run of the machine.
@@ -246,7 +276,10 @@ impl Trace {
         let statistics = heap.statistics();
         let collections = statistics.collections_minor + statistics.collections_major;
         // Words that have moved have no origins any more.
-        self.is_cut |= *self.heap.collections.get_or_insert(collections) != collections;
+        if *self.heap.collections.get_or_insert(collections) != collections {
+            self.cut.get_or_insert(Cut::Memory);
+        }
+        self.follow_globals(heap);
         heap.put_off_collections();
     }
 
@@ -287,6 +320,12 @@ impl Trace {
             self.undo.push((index, before));
             set(&mut self.heap.words, index, id);
         }
+    }
+
+    /// Gives a word of an object that was made before another origin.
+    fn change_heap(&mut self, index: usize, id: OriginId) {
+        self.set_heap(index, id);
+        self.heap.changed.insert(index);
     }
 
     /// The origin of a word of the heap, which is found if nobody knows another.
@@ -334,7 +373,7 @@ impl Trace {
             }
             let words = words_of(heap, value);
             if words.is_empty() {
-                leaves.push(id);
+                leaves.extend(self.whole(heap, value, id));
             }
             for index in words.into_iter().rev() {
                 let part = heap.word(index);

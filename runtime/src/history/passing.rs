@@ -57,10 +57,13 @@ struct Sent {
 fn of_event(source: &Source<'_>, turn: &TurnRecord, event: &Event, at: Sequence) -> Result<Vec<Sent>, RunError> {
     match event {
         Event::Answered { request, .. } | Event::Settled { request, .. } => asked(source, *request, at),
-        Event::Boot {} => {
+        Event::Boot {} | Event::Restart {} => {
             let is_it = |action: &Action| {
                 matches!(action, Action::SpawnActor(spawn) if spawn.actor == turn.actor).then(|| Some(String::new()))
             };
+            if matches!(event, Event::Restart {}) {
+                return before(source, at, &is_it);
+            }
             in_cause(source, turn, at, &is_it)
         }
         Event::Direct { payload, .. } => {

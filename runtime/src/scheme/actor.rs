@@ -5,6 +5,7 @@
 //! Read next: `entity.rs`, `evaluation.rs`.
 
 use duet_kernel::datum::Name;
+use duet_kernel::heap::Heap;
 use duet_kernel::machine::Instance;
 
 use super::entity::Entity;
@@ -22,6 +23,13 @@ pub struct SchemeActor {
 }
 
 impl SchemeActor {
+    /// Returns a copy of the heap, to look at when the actor has another one.
+    pub fn copy_of_heap(&self) -> Heap {
+        let mut heap = self.instance.heap.clone();
+        heap.expand();
+        heap
+    }
+
     /// Returns the library of the entity that the actor plays, if it plays one.
     pub(super) fn entity_library(&self) -> Option<Name> {
         self.entity.as_ref().map(|entity| entity.name().library)

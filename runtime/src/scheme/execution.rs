@@ -183,13 +183,13 @@ impl SchemePrograms {
                 }
                 Outcome::OutOfFuel => return self.park(actor, Until::Fuel, false),
                 Outcome::Exhausted => {
-                    self.note_failed_frames(&actor.instance.heap, false);
+                    self.note_failed_frames(&actor.instance.heap, None, false);
                     let bytes_max = actor.instance.heap.words_max() as u64 * 8;
                     return Ok(End::Failed(Failure::exhausted(bytes_max)));
                 }
                 Outcome::Uncaught(object) => {
                     let is_postponed = self.start_failing(&mut actor.instance, turn, object);
-                    self.note_failed_frames(&actor.instance.heap, is_postponed);
+                    self.note_failed_frames(&actor.instance.heap, Some(object), is_postponed);
                     if is_postponed {
                         continue;
                     }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::{Home, ScopedVariable, UnitVariables, variables_of};
+use duet_kernel::datum::Datum;
 use duet_kernel::heap::{Heap, RootId};
 use duet_kernel::machine::{FrameWords, NativeMode, OriginId, ParkedFrame, Trace, cell_value, parked_frames};
 use duet_kernel::printer::write_limited;
@@ -17,8 +18,8 @@ use duet_kernel::value::Value;
 use super::actor::SchemeActor;
 use super::convert;
 use super::programs::SchemePrograms;
-use crate::model::failure::Frame;
-use crate::model::identity::Callable;
+use crate::model::failure::{Frame, FramePlace};
+use crate::model::identity::{Callable, FiberId};
 
 /// The maximum number of frames that are shown.
 const FRAMES_MAX: usize = 64;
@@ -65,10 +66,23 @@ pub(super) struct TracedVariable {
 /// The variables of each frame that is worth showing, innermost first.
 pub(super) type TracedFrames = Vec<Vec<TracedVariable>>;
 
+/// The variables of units that were compiled again, by the place of their code.
+type Units = BTreeMap<u32, Option<UnitVariables>>;
+
+/// A strand that ended with a raise, which those who wait for it raise again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailedStrand {
+    /// Its fiber.
+    pub fiber: FiberId,
+    /// The frames around the raise, innermost first.
+    pub frames: Vec<FrameShown>,
+}
+
 /// The frames of the last computation that failed while somebody watched.
 #[derive(Debug, Default)]
 pub(super) struct FailedFrames {
     frames: Vec<FrameShown>,
+    strands: Vec<FailedStrand>,
     /// The same, if somebody traced it.
     pub(super) traced: Option<TracedFrames>,
     /// Whether the failure is still to come, in a turn of its own.
@@ -92,6 +106,7 @@ impl SchemePrograms {
             self.failed.frames.clear();
             self.failed.traced = None;
         }
+        self.failed.strands.clear();
         self.machine.set_native(NativeMode::Never);
         self.machine.keep_raised_frames(FRAMES_MAX);
     }
@@ -102,12 +117,34 @@ impl SchemePrograms {
         &self.failed.frames
     }
 
-    /// Takes the frames of a raise that nobody caught from the machine, if somebody watches. The
-    /// failure `is_postponed` if the main program first commits what it has written: what raises
-    /// then has no frames of its own.
-    pub(super) fn note_failed_frames(&mut self, heap: &Heap, is_postponed: bool) {
+    /// Returns the strands that ended with a raise since [`watch_failures`](Self::watch_failures).
+    pub fn failed_strands(&self) -> &[FailedStrand] {
+        &self.failed.strands
+    }
+
+    /// Takes the frames of raises that ended a strand from the machine, if somebody watches.
+    pub(super) fn note_failed_strands(&mut self, heap: &Heap, fiber: FiberId) {
+        let raises = self.machine.take_raises(heap).into_iter();
+        for raise in raises.filter(|raise| raise.ends_strand) {
+            let frames = self.shown(heap, &raise.frames);
+            self.failed.strands.push(FailedStrand { fiber, frames });
+        }
+    }
+
+    /// Takes the frames of a raise that nobody caught from the machine, if somebody watches. What
+    /// was raised `again` has the frames of its first raise, if they are kept. The failure
+    /// `is_postponed` if the main program first commits what it has written: what raises then has
+    /// no frames of its own.
+    pub(super) fn note_failed_frames(&mut self, heap: &Heap, raised: Option<Value>, is_postponed: bool) {
         let frames = self.machine.take_raised_frames();
+        let raises = self.machine.take_raises(heap).into_iter();
+        let mut again = raises.filter(|raise| Some(raise.condition) == raised && !is_around(&frames, &raise.frames));
         if !std::mem::replace(&mut self.failed.is_postponed, is_postponed) && !frames.is_empty() {
+            if let Some(first) = again.next_back() {
+                self.failed.frames = self.shown(heap, &first.frames);
+                self.failed.traced = None;
+                return;
+            }
             self.failed.frames = self.shown(heap, &frames);
             self.failed.traced = self
                 .machine
@@ -127,17 +164,12 @@ impl SchemePrograms {
         let mut units = BTreeMap::new();
         let mut traced = Vec::new();
         for frame in frames {
-            let scoped = self.variables_at(&mut units, frame.position);
-            let shown = self.shown(heap, std::slice::from_ref(frame));
-            let last = shown.len().saturating_sub(1);
-            for (index, shown) in shown
-                .into_iter()
-                .enumerate()
-                .filter(|(_, shown)| shown.is_worth_showing())
-            {
-                let variables = if index == last { &scoped[..] } else { &[] };
+            for (shown, scope) in self.procedures(&mut units, heap, frame) {
+                if !shown.is_worth_showing() {
+                    continue;
+                }
                 let leaves = |name: &str| {
-                    let variable = variables.iter().rfind(|variable| variable.name.as_str() == name);
+                    let variable = scope.iter().rfind(|variable| variable.name.as_str() == name);
                     variable.map_or_else(Vec::new, |variable| leaves_of(heap, trace, frame, variable))
                 };
                 let variables = shown
@@ -155,23 +187,35 @@ impl SchemePrograms {
     }
 
     fn shown(&self, heap: &Heap, frames: &[ParkedFrame]) -> Vec<FrameShown> {
-        let mut units: BTreeMap<u32, Option<UnitVariables>> = BTreeMap::new();
-        let shown = frames.iter().flat_map(|frame| {
-            let variables = self.variables_at(&mut units, frame.position);
-            let variables = shown_variables(heap, &self.code, frame, &variables);
-            let listed = convert::listed(&frame.entries, &self.present.expander);
-            // The variables of an integrated procedure are those of the frame that it is part of.
-            let last = listed.len().saturating_sub(1);
-            let with = |(index, frame)| FrameShown {
-                frame,
-                variables: if index == last { variables.clone() } else { Vec::new() },
-            };
-            listed.into_iter().enumerate().map(with).collect::<Vec<_>>()
-        });
-        shown.collect()
+        let mut units = Units::new();
+        let shown = frames
+            .iter()
+            .flat_map(|frame| self.procedures(&mut units, heap, frame).into_iter());
+        shown.map(|(shown, _)| shown).collect()
     }
 
-    fn variables_at(&self, units: &mut BTreeMap<u32, Option<UnitVariables>>, position: u32) -> Vec<ScopedVariable> {
+    /// The procedures that share a frame because the compiler integrated calls, innermost first,
+    /// each with the places of its variables.
+    fn procedures(
+        &self,
+        units: &mut Units,
+        heap: &Heap,
+        frame: &ParkedFrame,
+    ) -> Vec<(FrameShown, Vec<ScopedVariable>)> {
+        let listed = convert::listed(&frame.entries, &self.present.expander);
+        let mut scopes = self.variables_at(units, frame.position);
+        scopes.resize(listed.len(), Vec::new());
+        let with = |(at, mut scope): (Frame, Vec<ScopedVariable>)| {
+            if !matches!(at.at, FramePlace::Text { .. }) {
+                scope.clear();
+            }
+            let variables = shown_variables(heap, &self.code, frame, &scope);
+            (FrameShown { frame: at, variables }, scope)
+        };
+        listed.into_iter().zip(scopes).map(with).collect()
+    }
+
+    fn variables_at(&self, units: &mut Units, position: u32) -> Vec<Vec<ScopedVariable>> {
         let Some((unit, start)) = self.unit_at(position) else {
             return Vec::new();
         };
@@ -183,7 +227,18 @@ impl SchemePrograms {
     }
 }
 
-/// The variables of a frame without those that inner ones of the same name hide.
+/// Whether the frames around a raise are still there where it was not caught.
+fn is_around(frames: &[ParkedFrame], raise: &[ParkedFrame]) -> bool {
+    let is_from = |first: usize| {
+        frames[first..]
+            .iter()
+            .zip(raise)
+            .all(|(one, other)| one.position == other.position)
+    };
+    (0..frames.len()).any(is_from)
+}
+
+/// The variables of a procedure without those that inner ones of the same name hide.
 fn shown_variables(
     heap: &Heap,
     code: &CodeSpace,
@@ -195,17 +250,35 @@ fn shown_variables(
         variables[index + 1..].iter().any(|inner| inner.name == *name)
     };
     let seen = variables.iter().enumerate().filter(|(index, _)| !is_hidden(*index));
+    let written = |variable: &ScopedVariable| match &variable.home {
+        Home::Literal(literal) => Some(literal_text(literal)),
+        Home::Register(_) | Home::Captured(_) | Home::Gone => {
+            let value = value_of(heap, frame, variable)?;
+            Some(write_limited(heap, code, value, VALUE_CHARACTERS_MAX))
+        }
+    };
     let shown = seen.map(|(_, variable)| VariableShown {
         name: variable.name.as_str().to_owned(),
-        value: value_of(heap, frame, variable).map(|value| write_limited(heap, code, value, VALUE_CHARACTERS_MAX)),
+        value: written(variable),
     });
     shown.collect()
 }
 
+/// A literal as it would be written, cut off like the values of variables.
+fn literal_text(literal: &Datum) -> String {
+    let text = literal.to_string();
+    let is_whole = text.chars().nth(VALUE_CHARACTERS_MAX).is_none();
+    match text.char_indices().nth(VALUE_CHARACTERS_MAX - 1) {
+        Some((end, _)) if !is_whole => format!("{}…", &text[..end]),
+        Some(_) | None => text,
+    }
+}
+
 fn value_of(heap: &Heap, frame: &ParkedFrame, variable: &ScopedVariable) -> Option<Value> {
-    let value = match variable.home {
-        Home::Register(register) => frame.registers.get(usize::from(register)).copied().flatten(),
-        Home::Captured(index) => frame.captured(heap, index),
+    let value = match &variable.home {
+        Home::Register(register) => frame.registers.get(usize::from(*register)).copied().flatten(),
+        Home::Captured(index) => frame.captured(heap, *index),
+        Home::Literal(_) | Home::Gone => None,
     }?;
     if variable.is_in_cell {
         cell_value(heap, value)
@@ -224,16 +297,17 @@ fn leaves_of(heap: &Heap, trace: &Trace, frame: &ParkedFrame, variable: &ScopedV
         FrameWords::Stack(first) => trace.on_stack(first + register),
         FrameWords::Heap(first) => trace.in_heap(first + register),
     };
-    let (word, id) = match variable.home {
+    let (word, id) = match &variable.home {
+        Home::Literal(_) | Home::Gone => (None, 0),
         Home::Register(index) => {
-            let index = usize::from(index);
+            let index = usize::from(*index);
             (frame.registers.get(index).copied().flatten(), register(index))
         }
         Home::Captured(index) => {
             let closure = frame.registers.first().copied().flatten();
-            let word = |closure: Value| closure.index() + 2 + usize::from(index);
+            let word = |closure: Value| closure.index() + 2 + usize::from(*index);
             (
-                frame.captured(heap, index),
+                frame.captured(heap, *index),
                 closure.map_or(0, |closure| trace.in_heap(word(closure))),
             )
         }

@@ -75,7 +75,7 @@ impl SchemePrograms {
         }
         // Frames that nobody can continue must not refuse the text: whether they are there depends
         // on when the heap was collected.
-        actor.instance.heap.collect_major(&mut [], &self.code);
+        self.collect_all(&mut actor.instance.heap);
         let migrations = std::mem::take(&mut self.present.change.migrations);
         let mut migrated = Ok(());
         for migration in &migrations {

@@ -54,7 +54,7 @@ impl SchemePrograms {
     pub(super) fn move_frames(&mut self, actor: &mut SchemeActor, fuel: &mut i64) -> Result<(), Failure> {
         // A segment is written anew as far as links count it, and links that nobody holds any more
         // would count more of it in a heap that has not been collected than in one from a snapshot.
-        actor.instance.heap.collect_major(&mut [], &self.code);
+        self.collect_all(&mut actor.instance.heap);
         let points = waiting_points(&mut actor.instance.heap);
         let planned = self.plans(&points);
         let plan = |point: Value| planned.iter().find(|(known, _)| *known == point).map(|(_, plan)| plan);
@@ -66,13 +66,17 @@ impl SchemePrograms {
         } else {
             GivenWords::default()
         };
-        move_frames(
+        let copied = move_frames(
             &mut actor.instance.heap,
             &self.present.change.given.literals,
             &given,
             &plan,
         )
-        .map_err(full)
+        .map_err(full)?;
+        if let Some(trace) = self.machine.tracing_mut() {
+            trace.follow(&copied);
+        }
+        Ok(())
     }
 
     /// Evaluates the expressions that the person gives, for each frame that needs their values.

@@ -392,7 +392,8 @@ impl Programs for SchemePrograms {
 
     fn collect(&mut self, actor: &mut SchemeActor) {
         let heap = &mut actor.instance.heap;
-        if !heap.is_compacted() {
+        // A trace would lose the origins of the words.
+        if !heap.is_compacted() && self.machine.tracing().is_none() {
             heap.collect_major(&mut [], &self.code);
         }
     }
@@ -412,6 +413,7 @@ impl Programs for SchemePrograms {
             Some(end) => Ok(end),
             None => self.execute(actor, turn),
         });
+        self.note_failed_strands(&actor.instance.heap, turn.fiber());
         let end = end.and_then(|end| self.settle(actor, turn, end));
         let end = end.unwrap_or_else(|Fault| {
             self.machine.clear(&mut actor.instance);

@@ -106,7 +106,7 @@ impl SchemePrograms {
             value: roots.value.clone(),
             steps: steps.collect(),
             left_out,
-            is_cut: trace.is_cut(),
+            cut: trace.cut(),
             is_open: !unknown.is_empty() || roots.ids.contains(&0) || slicing.leads_on.get(),
             before: unknown.into_iter().flatten().chain(slicing.carried_since.get()).min(),
             missing: None,
@@ -312,7 +312,7 @@ impl Slicing<'_> {
         if origin.sort != Sort::Found || self.span(origin.position).is_some() {
             return Vec::new();
         }
-        let written = self.written(self.actor_of(id), origin.value);
+        let written = self.value_of(id, origin);
         let mut carried = Vec::new();
         for (source, sent) in self.sources(received, id) {
             if !sent.value.as_ref().is_some_and(|whole| has_word(whole, &written)) {
@@ -418,7 +418,7 @@ impl Slicing<'_> {
 
     /// The expression that has a literal, if its text shows it.
     fn literal_span(&self, id: OriginId, origin: &Made) -> Option<Span> {
-        let written = self.written(self.actor_of(id), origin.value);
+        let written = self.value_of(id, origin);
         let mut spans = self.programs.code.spans_around(origin.position);
         spans.find(|span| {
             let source = self.programs.present.expander.source(span.source);
@@ -430,6 +430,15 @@ impl Slicing<'_> {
     fn actor_of(&self, id: OriginId) -> ActorId {
         let turn = self.turn_of(id).and_then(|turn| self.programs.traced.get(turn));
         turn.unwrap_or(self.last).turn.actor
+    }
+
+    /// The value of an origin as it would be written, from the heap that had it.
+    fn value_of(&self, id: OriginId, origin: &Made) -> String {
+        let actor = self.actor_of(id);
+        match self.trace.former_heap(actor.0, id) {
+            Some(heap) => write_limited(heap, &self.programs.code, origin.value, VALUE_CHARACTERS_MAX),
+            None => self.written(actor, origin.value),
+        }
     }
 
     /// A value as it would be written; `?` if it was in the heap of an actor that has ended.
@@ -514,7 +523,7 @@ impl Slicing<'_> {
                 let text = source.and_then(|source| source.value.clone());
                 let received = || {
                     let origin = self.trace.origin(value);
-                    origin.map_or_else(String::new, |origin| self.written(self.actor_of(value), origin.value))
+                    origin.map_or_else(String::new, |origin| self.value_of(value, origin))
                 };
                 let value = text.filter(|text| !text.is_empty()).unwrap_or_else(received);
                 let turn = source.map_or(self.last.turn.sequence, |source| source.turn);
@@ -522,7 +531,7 @@ impl Slicing<'_> {
             }
         };
         let origin = self.trace.origin(id);
-        let value = origin.map_or_else(String::new, |origin| self.written(self.actor_of(id), origin.value));
+        let value = origin.map_or_else(String::new, |origin| self.value_of(id, origin));
         let how = match origin.map(|origin| origin.sort) {
             Some(Sort::Literal) => How::Literal,
             Some(Sort::Answered) => How::Answered,

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use duet_kernel::heap::Heap;
 use duet_kernel::machine::Trace;
 
 use super::programs::SchemePrograms;
@@ -23,14 +24,14 @@ impl SchemePrograms {
         self.machine.begin_trace(Trace::new(instructions_max));
     }
 
-    /// Says which turn is traced next.
-    pub fn begin_traced_turn(&mut self, turn: TurnToTrace) {
+    /// Says which turn is traced next; of an actor that begins anew in it, also the heap before.
+    pub fn begin_traced_turn(&mut self, turn: TurnToTrace, former: Option<Heap>) {
         let Some(trace) = self.machine.tracing_mut() else {
             return;
         };
         trace.begin_turn(turn.actor.0);
         if turn.is_restart {
-            trace.forget_heap();
+            trace.forget_heap(former);
         }
         self.traced.push(TracedTurn {
             first: trace.next_id(),
@@ -69,6 +70,16 @@ impl SchemePrograms {
         if let (Some(trace), Some(turn)) = (self.machine.tracing(), self.traced.last_mut()) {
             let first = trace.next_id();
             turn.tasks.push(TracedTask { first, event });
+        }
+    }
+
+    /// Collects the whole heap of the present turn, of which a trace keeps its origins.
+    pub(super) fn collect_all(&mut self, heap: &mut Heap) {
+        heap.expand();
+        let before = self.machine.tracing().map(|_| heap.clone());
+        heap.collect_major(&mut [], &self.code);
+        if let (Some(before), Some(trace)) = (before, self.machine.tracing_mut()) {
+            trace.follow_collection(before, heap);
         }
     }
 

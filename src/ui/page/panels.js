@@ -394,7 +394,7 @@ function drawFrames({ report }) {
     report.map((computation) =>
       section(
         computation.is_failed
-          ? "The procedures that were active"
+          ? `The procedures that were active${computation.fiber === null ? "" : ` in fiber ${computation.fiber}`}`
           : `Fiber ${computation.fiber} of actor ${computation.actor}`,
         make(
           "ol",

@@ -345,11 +345,11 @@ export class Run {
   }
 
   failureButtons(failure) {
-    const { turn, led, answered } = failure;
+    const { turn, led, answered, variables } = failure;
     const chain = [turn, ...led.map((step) => step.turn)];
     return [
       button(`Go to turn ${turn}`, () => this.pick(turn), { class: "primary" }),
-      button("Variables there", () => this.pick(turn, "variables")),
+      typeof variables === "number" && button("Variables there", () => this.pick(variables, "variables")),
       led.length > 0 && button("What led to it", () => this.light(chain), { title: "light the turns of the chain" }),
       typeof answered === "number" && button(`The answer before, turn ${answered}`, () => this.pick(answered)),
     ];

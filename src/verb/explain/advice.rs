@@ -120,7 +120,11 @@ fn against(name: &str, failure: &Explained, is_prompt: bool) -> Vec<Advice> {
     let turn = failure.turn;
     let shows: Advice = say![Way::turn("show", name, turn), " shows the turn"].into();
     let mut advice = match &failure.cause {
-        Cause::Program => vec![say![Way::turn("frames", name, turn), " shows the variables there"].into()],
+        Cause::Program => {
+            let shown = failure.variables.into_iter();
+            let shown = shown.map(|turn| say![Way::turn("frames", name, turn), " shows the variables there"].into());
+            shown.collect()
+        }
         Cause::Told => Vec::new(),
         Cause::Call { tool, asked, .. } => of_call(name, failure, tool, *asked),
         Cause::Gate { tools, .. } => of_gate(name, failure, tools),

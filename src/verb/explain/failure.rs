@@ -8,7 +8,7 @@ use duet_runtime::action::Action;
 use duet_runtime::history::chain::CausalTurn;
 use duet_runtime::history::first_failure::{FailureOrigin, FirstFailure};
 use duet_runtime::model::counted::counted;
-use duet_runtime::model::failure::{Failure, FramePlace};
+use duet_runtime::model::failure::{Failure, Frame, FramePlace};
 use duet_runtime::record::Outcome;
 use duet_runtime::state::actor::Condition;
 use duet_runtime::state::event::Event;
@@ -99,6 +99,11 @@ pub(super) struct Explained {
     place: Option<String>,
     /// The procedure there.
     procedure: Option<String>,
+    /// The turn at which `duet frames` shows the variables there; null if nothing kept them.
+    pub(super) variables: Option<u64>,
+    /// The frame there.
+    #[serde(skip)]
+    pub(super) frame: Option<Frame>,
     /// The inputs of the turn, or of the call.
     inputs: Vec<String>,
     /// The newest turn before it whose events are an answer, which can be another one.
@@ -148,6 +153,8 @@ impl Explained {
             message: message_of(failure),
             place,
             procedure,
+            variables: None,
+            frame: frame(failure).cloned(),
             inputs: inputs(traced, &at, &led),
             answered,
             earlier: traced.before.map(|(times, first)| Earlier {
@@ -411,9 +418,15 @@ fn awaited(condition: &Condition) -> Option<String> {
     }
 }
 
+/// The innermost frame in a text of the program.
+fn frame(failure: &Failure) -> Option<&Frame> {
+    let mut frames = failure.backtrace.iter();
+    frames.find(|frame| matches!(frame.at, FramePlace::Text { .. }))
+}
+
 /// The line and the procedure where a failure was raised.
 fn place(failure: &Failure, texts: &SourceTexts) -> (Option<String>, Option<String>) {
-    let framed = failure.backtrace.iter().find_map(|frame| match &frame.at {
+    let framed = frame(failure).and_then(|frame| match &frame.at {
         FramePlace::Text { source, start } => Some((source, *start, frame.procedure.as_str())),
         FramePlace::Unknown | FramePlace::Gone => None,
     });

@@ -14,11 +14,12 @@
 use std::ops::RangeInclusive;
 
 use duet_journal::Sequence;
+use duet_kernel::machine::Cut;
 use duet_runtime::history::passing::to_trace;
 use duet_runtime::record::Body;
 use duet_runtime::run::Run;
 use duet_runtime::run::replay::Snapshots;
-use duet_runtime::scheme::{How, SchemePrograms, Slice, ValueStep, Wanted};
+use duet_runtime::scheme::{How, SchemeActor, SchemePrograms, Slice, ValueStep, Wanted};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -79,9 +80,12 @@ pub(super) struct Values {
     pub(super) steps: Vec<Step>,
     /// How many further steps are known and left out.
     pub(super) left_out: usize,
-    /// Whether Duet stopped before it had followed everything, because it follows only so many
-    /// instructions.
+    /// Whether Duet stopped before it had followed everything: it follows only so many
+    /// instructions, and only until the program's memory is full.
     pub(super) is_cut: bool,
+    /// Why it stopped.
+    #[serde(skip)]
+    pub(super) cut: Option<Cut>,
     /// The first turn that was followed; null if none was.
     pub(super) since: Option<u64>,
     /// The turn that made what is explained.
@@ -119,14 +123,12 @@ pub(super) fn explained(
             break;
         };
         left = traced.left;
-        let is_shorter = traced.is_cut && best.is_some();
-        if is_shorter {
-            if let Some(best) = &mut best {
-                best.explained.values.is_cut = true;
-            }
+        let cut = traced.explained.values.cut;
+        if let (Some(best), true) = (&mut best, cut.is_some()) {
+            best.explained.values.stop(cut);
             break;
         }
-        let (is_open, before, is_cut) = (traced.is_open, traced.before, traced.is_cut);
+        let (is_open, before, is_cut) = (traced.is_open, traced.before, cut.is_some());
         best = Some(traced);
         if !is_open || is_cut || first <= 1 {
             break;
@@ -153,7 +155,6 @@ struct Extent {
 /// The result of one trace.
 struct Traced {
     explained: Explained,
-    is_cut: bool,
     is_open: bool,
     /// The turn to which it leads.
     before: Option<Sequence>,
@@ -209,7 +210,6 @@ fn traced(
     };
     let texts = SourceTexts::of(programs.expander());
     Ok(Some(Traced {
-        is_cut: slice.is_cut,
         is_open: slice.is_open,
         before: slice.before,
         left,
@@ -236,7 +236,9 @@ fn take(
         return Err(CommandError::problem("the record is none of a turn"));
     };
     let traced = to_trace(&source, &turn, at)?;
-    run.programs_mut::<SchemePrograms>().begin_traced_turn(traced);
+    let restarted = traced.is_restart.then(|| run.instance::<SchemePrograms>(traced.actor));
+    let former = restarted.flatten().map(SchemeActor::copy_of_heap);
+    run.programs_mut::<SchemePrograms>().begin_traced_turn(traced, former);
     if !is_left_open {
         return Ok(source.repeat(run, at)?);
     }
@@ -254,11 +256,11 @@ impl Traced {
                 value: None,
                 values: Values {
                     is_cut: true,
+                    cut: Some(Cut::Instructions),
                     ..Values::default()
                 },
                 missing: None,
             },
-            is_cut: true,
             is_open: true,
             before: None,
             left: 0,
@@ -272,10 +274,17 @@ impl Values {
         Self {
             steps: slice.steps.iter().map(|step| Step::of(step, texts)).collect(),
             left_out: slice.left_out,
-            is_cut: slice.is_cut,
+            is_cut: slice.cut.is_some(),
+            cut: slice.cut,
             since: Some(*turns.start()),
             made: *turns.end(),
         }
+    }
+
+    /// Notes why Duet stopped.
+    fn stop(&mut self, cut: Option<Cut>) {
+        self.is_cut |= cut.is_some();
+        self.cut = self.cut.or(cut);
     }
 
     /// The steps in words, each further in than what it led to.

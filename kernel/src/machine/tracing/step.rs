@@ -13,11 +13,12 @@ use crate::code::{CodeSpace, builtin};
 use crate::heap::kind::link;
 use crate::heap::{Heap, Kind, Register};
 use crate::instruction::{Instruction, Opcode, Role};
-use crate::primitive::PrimitiveBody;
+use crate::primitive::{Primitive, PrimitiveBody};
 use crate::value::{Immediate, Value};
 
 use super::super::frame::Frame;
 use super::chain::{Loaded, continuation, newest};
+use super::words::TableBefore;
 use super::{HostCall, OriginId, Place, Sort, Trace};
 
 /// What an instruction reads.
@@ -36,6 +37,20 @@ pub(in crate::machine) struct Before {
     loaded: Option<Loaded>,
     /// The bytes that a port held.
     pub(super) pending: usize,
+    /// The dictionary or the set to which it may add.
+    pub(super) table: Option<TableBefore>,
+}
+
+impl Before {
+    /// The primitive that the instruction calls.
+    fn primitive<'a>(&self, code: &'a CodeSpace) -> Option<&'a Primitive> {
+        let number = match (self.opcode, self.callee) {
+            (Opcode::CallPrimitive, _) => self.instruction.w(),
+            (_, Some(callee)) if callee.is_immediate(Immediate::Primitive) => callee.payload(),
+            _ => return None,
+        };
+        code.primitives().get(number as usize)
+    }
 }
 
 /// The code, and the number of arguments of the procedure that begins.
@@ -134,6 +149,7 @@ impl Trace {
             inputs: std::mem::take(&mut self.scratch),
             loaded: None,
             pending: 0,
+            table: None,
         };
         before.inputs.clear();
         let registers = self.callee_and_operands(&mut before, frame, heap, CodeAndCount { code, argument_count })?;
@@ -141,6 +157,8 @@ impl Trace {
             before.inputs.push(self.register(frame, register, at));
         }
         self.arguments_in_heap(&mut before, frame, heap, argument_count);
+        let primitive = before.primitive(code);
+        before.table = primitive.and_then(|primitive| TableBefore::read(heap, primitive.name, &before.inputs));
         let chain = match opcode {
             Opcode::Underflow => Some((heap.register(Register::Continuation), remaining)),
             Opcode::EnterContinuation => continuation(heap, frame.get(0)),
@@ -263,7 +281,7 @@ impl Trace {
     }
 
     /// Notes what the instruction has done.
-    pub(in crate::machine) fn after(&mut self, mut before: Before, frame: &Frame, heap: &Heap, code: &CodeSpace) {
+    pub(in crate::machine) fn after(&mut self, mut before: Before, frame: &Frame, heap: &mut Heap, code: &CodeSpace) {
         let is_again = frame.pc() as u32 == before.at.position && frame.base_index() == before.base;
         if !is_again {
             if before.callee.is_some() {
@@ -276,13 +294,11 @@ impl Trace {
     }
 
     /// Calls.
-    fn after_call(&mut self, before: &mut Before, frame: &Frame, heap: &Heap, code: &CodeSpace) {
+    fn after_call(&mut self, before: &mut Before, frame: &Frame, heap: &mut Heap, code: &CodeSpace) {
         let is_new_frame = matches!(before.opcode, Opcode::Call | Opcode::CallGlobal | Opcode::CallSelf);
         let window = before.base + before.instruction.a();
         let callee = before.callee.unwrap_or(Value::UNSPECIFIED);
-        let primitive = callee
-            .is_immediate(Immediate::Primitive)
-            .then(|| &code.primitives()[callee.payload() as usize]);
+        let primitive = before.primitive(code);
         if let Some(primitive) = primitive.filter(|found| matches!(found.body, PrimitiveBody::Function(_))) {
             if is_new_frame && frame.base_index() == before.base {
                 let value = frame.get(before.instruction.a());
@@ -405,7 +421,7 @@ impl Trace {
     }
 
     /// Instructions that compute, read or write.
-    fn after_plain(&mut self, before: &Before, frame: &Frame, heap: &Heap, code: &CodeSpace) {
+    fn after_plain(&mut self, before: &Before, frame: &Frame, heap: &mut Heap, code: &CodeSpace) {
         let (instruction, at) = (before.instruction, before.at);
         if frame.base_index() != before.base {
             self.raised(before, frame, heap);
@@ -449,30 +465,36 @@ impl Trace {
         }
     }
 
+    /// Instructions that write into objects; false if the instruction is none.
+    fn after_writing(&mut self, before: &Before) -> bool {
+        let input = |index: usize| before.inputs.get(index).copied().unwrap_or((Value::UNSPECIFIED, 0));
+        let object = input(0).0;
+        let index = if object.is_reference() { object.index() } else { 0 };
+        match before.opcode {
+            Opcode::CellSet => self.set_heap(index + 1, input(1).1),
+            Opcode::PatchClosure => self.set_heap(index + 2 + before.instruction.b(), input(1).1),
+            Opcode::SetCar => self.change_heap(index, input(1).1),
+            Opcode::SetCdr => self.change_heap(index + 1, input(1).1),
+            Opcode::VectorSet => self.change_heap(index + 1 + position(input(1).0), input(2).1),
+            Opcode::RecordSet => self.change_heap(index + 2 + before.instruction.d(), input(2).1),
+            Opcode::BytevectorSet => {
+                let at = position(input(1).0);
+                self.put_content(index, at..at + 1, input(2).1);
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// Instructions on objects, and those that only compute.
     fn after_access(&mut self, before: &Before, frame: &Frame, heap: &Heap) {
+        if self.after_writing(before) {
+            return;
+        }
         let (instruction, at) = (before.instruction, before.at);
         let input = |index: usize| before.inputs.get(index).copied().unwrap_or((Value::UNSPECIFIED, 0));
         let object = input(0).0;
         let index = if object.is_reference() { object.index() } else { 0 };
-        let element = |value: Value| {
-            value
-                .as_fixnum()
-                .and_then(|index| usize::try_from(index).ok())
-                .unwrap_or(0)
-        };
-        let written = match before.opcode {
-            Opcode::CellSet | Opcode::SetCdr => Some((index + 1, input(1).1)),
-            Opcode::PatchClosure => Some((index + 2 + instruction.b(), input(1).1)),
-            Opcode::SetCar => Some((index, input(1).1)),
-            Opcode::VectorSet => Some((index + 1 + element(input(1).0), input(2).1)),
-            Opcode::RecordSet => Some((index + 2 + instruction.d(), input(2).1)),
-            _ => None,
-        };
-        if let Some((word, id)) = written {
-            self.set_heap(word, id);
-            return;
-        }
         let writes = instruction
             .description()
             .is_some_and(|row| row.operands.iter().any(|(_, role)| *role == Role::Out));
@@ -484,7 +506,7 @@ impl Trace {
             Opcode::CellRef | Opcode::Cdr => Some(index + 1),
             Opcode::Car => Some(index),
             Opcode::Cxr => last_word(heap, object, instruction.d()),
-            Opcode::VectorRef => Some(index + 1 + element(input(1).0)),
+            Opcode::VectorRef => Some(index + 1 + position(input(1).0)),
             Opcode::RecordRef => Some(index + 2 + instruction.d()),
             _ => None,
         };
@@ -493,6 +515,11 @@ impl Trace {
             (Opcode::Cell, _) => {
                 self.set_heap(value.index() + 1, input(0).1);
                 input(0).1
+            }
+            (Opcode::StringRef | Opcode::BytevectorRef, _) => {
+                let known = self.content_word(index, position(input(1).0));
+                let part = if known == 0 { input(0).1 } else { known };
+                self.made(Sort::Computed, value, at, &[part])
             }
             (_, Some(word)) => {
                 let known = self.heap_word(word);
@@ -540,6 +567,12 @@ impl Trace {
         let id = self.made(Sort::Computed, frame.get(1), before.at, &parts);
         self.set_stack(base + 1, id);
     }
+}
+
+/// A position in an object.
+fn position(value: Value) -> usize {
+    let position = value.as_fixnum();
+    position.and_then(|at| usize::try_from(at).ok()).unwrap_or(0)
 }
 
 /// The index of the word that a path of cars and cdrs leads to.

@@ -4,6 +4,7 @@
 //! Read next: `../slice.rs`.
 
 use duet_journal::Sequence;
+use duet_kernel::machine::Cut;
 
 use crate::model::failure::Origin;
 
@@ -50,8 +51,8 @@ pub struct Slice {
     pub steps: Vec<ValueStep>,
     /// The number of steps that are left out.
     pub left_out: usize,
-    /// Whether the turns were longer than what was traced of them.
-    pub is_cut: bool,
+    /// Why the trace ended before the turns did, if it did.
+    pub cut: Option<Cut>,
     /// Whether earlier turns may tell more.
     pub is_open: bool,
     /// The turn in which it goes on, if that is known and was not traced.
