@@ -131,10 +131,10 @@ impl SchemePrograms {
         }
     }
 
-    /// Takes the frames of a raise that nobody caught from the machine, if somebody watches. What
-    /// was raised `again` has the frames of its first raise, if they are kept. The failure
-    /// `is_postponed` if the main program first commits what it has written: what raises then has
-    /// no frames of its own.
+    /// Takes the frames of a raise that nobody caught from the machine, if somebody watches. An
+    /// object that was raised again has the frames of its first raise, if they are kept. The
+    /// failure `is_postponed` if the main program first commits what it has written: what raises
+    /// then has no frames of its own.
     pub(super) fn note_failed_frames(&mut self, heap: &Heap, raised: Option<Value>, is_postponed: bool) {
         let frames = self.machine.take_raised_frames();
         let raises = self.machine.take_raises(heap).into_iter();

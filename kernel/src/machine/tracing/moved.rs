@@ -32,7 +32,7 @@ pub(super) struct Former {
     heap: Box<Heap>,
 }
 
-/// What a turn that is taken back returns to, if its heap was collected.
+/// The state to which a turn whose heap was collected goes back if it is taken back.
 #[derive(Debug)]
 pub(super) struct BeforeMove {
     shadow: Shadow,

@@ -317,7 +317,7 @@ impl TableBefore {
     }
 }
 
-/// Pairs words with where their values were, at most so many as are followed.
+/// Pairs words with where their values were, at most [`ELEMENTS_MAX`] of them.
 fn zip(words: impl IntoIterator<Item = usize>, sources: impl Iterator<Item = Source>) -> Vec<Copied> {
     words.into_iter().zip(sources).take(ELEMENTS_MAX).collect()
 }
