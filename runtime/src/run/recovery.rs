@@ -195,10 +195,10 @@ impl Run {
     /// Answers the calls among durable effects that were made before, and returns the other
     /// effects.
     ///
-    /// A call was made before if it repeats one of the branch's past, which happens when the run was
-    /// rewound. Results come in the order in which they came there. Tools that may be repeated are called again, and so are
-    /// the calls that [`Recovery::afresh`] names. A call without a known result is made again if
-    /// its payload lets it, else answered as interrupted.
+    /// A call was made before if it repeats one of the branch's past, which happens when the run
+    /// was rewound. Results come in the order in which they came there. Tools that may be repeated
+    /// are called again, and so are the calls that [`Recovery::afresh`] names. A call without a
+    /// known result is made again if its payload lets it, else answered as interrupted.
     ///
     /// # Errors
     /// [`RunError::Store`], [`RunError::Decode`]; then nothing was answered.
@@ -240,7 +240,7 @@ impl Run {
                 None => (None, interrupted(effect.request)),
             });
         }
-        // What was interrupted comes last.
+        // Interrupted calls come last.
         replies.sort_by_key(|(turn, _)| (turn.is_none(), *turn));
         replies.into_iter().for_each(|(_, reply)| self.deliver(reply));
         Ok(others)
