@@ -112,7 +112,8 @@ impl Registry {
     pub fn with_server(mut self, settings: Settings) -> Self {
         let server = Arc::new(Server::new(settings));
         self.servers.insert(server.settings().name.clone(), Arc::clone(&server));
-        self.with(Remote::any(server))
+        self.with(Remote::any(Arc::clone(&server)))
+            .with_all(Remote::looking(&server))
     }
 
     /// The servers whose names satisfy `is_wanted`.
@@ -179,6 +180,14 @@ impl Registry {
             };
             failure::Kind::NoSuchTool.because(format!("no tool is called `{name}`; {known}"))
         })
+    }
+
+    /// The descriptions of what a server has besides its tools, if `name` stands for all of it, as
+    /// `files/*` does.
+    pub(crate) fn looking(&self, name: &str) -> Vec<Description> {
+        let server = name.strip_suffix("/*").and_then(|server| self.servers.get(server));
+        let looking = server.into_iter().flat_map(Remote::looking);
+        looking.map(|tool| tool.description().clone()).collect()
     }
 
     /// The names of the tools that begin so.

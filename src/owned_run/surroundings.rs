@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use duet_drivers::guard;
 use duet_drivers::tool::description::{Description, EffectClass};
+use duet_drivers::tool::mcp::LOOKING;
 use duet_drivers::world::World;
 use duet_journal::{Epoch, Store};
 use duet_runtime::action::Action;
@@ -201,8 +202,7 @@ pub(crate) fn looking_tools<'a>(cards: impl Iterator<Item = &'a ToolCard>) -> BT
         }
         let is_of_server = card.capabilities.iter().any(|need| need.starts_with("mcp."));
         if let Some((server, _)) = card.name.split_once('/').filter(|_| is_of_server) {
-            let own = ["tools", "resources", "templates", "read", "prompts", "prompt", "task"];
-            names.extend(own.map(|own| format!("{server}/mcp:{own}")));
+            names.extend(LOOKING.map(|own| format!("{server}/mcp:{own}")));
         }
     }
     names

@@ -236,6 +236,52 @@ fn resources_and_prompts_are_read() {
 }
 
 #[test]
+fn policy_tells_apart_what_looks_at_a_server_and_what_acts_there() {
+    let program = |capability: &str| {
+        format!(
+            "(import (duet mcp) (duet policy))
+(define-constraint \"none\" :capability '{capability} :reason \"none\")
+(define (kind thunk) (guard (e (#t (condition-kind e))) (thunk) 'done))
+(show (map kind
+  (list (lambda () (mcp-tools 'p \"t\")) (lambda () (mcp-resources 'p \"t\"))
+    (lambda () (call \"mcp:templates\")) (lambda () (mcp-read 'p \"t\" \"note://1\"))
+    (lambda () (mcp-prompts 'p \"t\")) (lambda () (mcp-prompt 'p \"t\" \"greet\" (dictionary 'who \"Ada\")))
+    (lambda () (call \"mcp:task\")) (lambda () (call \"echo\" 'text \"a\")))))
+(show (map kind (list (lambda () (call \"mcp:answer\")) (lambda () (call \"later/on\")))))
+(show (car (explain (list 'call 't/mcp:tools (dictionary)))))"
+        )
+    };
+    let looks = "done done done done done done bad-argument done";
+    let denied = ["policy-denied"; 8].join(" ");
+    for (capability, expected) in [
+        ("mcp.read", format!("({denied})\n(bad-argument bad-argument)\ndeny\n")),
+        (
+            "mcp.write",
+            format!("({looks})\n(policy-denied policy-denied)\nallow\n"),
+        ),
+    ] {
+        let desk = desk("plain", &program(capability));
+        let said = desk.duet("run p.scm --allow-server t");
+        assert_eq!(said.output, expected, "{capability}: {}", said.errors);
+        assert_eq!(desk.duet("replay p --check").code, 0);
+    }
+}
+
+#[test]
+fn a_double_of_what_looks_at_a_server_only_looks_too() {
+    let program = "(import (duet mcp) (duet policy))
+(define-constraint \"none\" :capability 'mcp.write :reason \"none\")
+(show (mcp-text (mcp-read 'p \"t\" \"note://1\")))";
+    for name in ["t/mcp:read", "t/*"] {
+        let desk = desk("plain", program);
+        let double = format!("{{\"{name}\": [<returns {{contents: [{{text: \"from the double\"}}]}}>]}}");
+        fs::write(desk.path("d.pr"), double).unwrap();
+        desk.check("run p.scm --allow-server t --double d.pr", 0, "from the double\n");
+        assert_eq!(noted(&desk).len(), 0, "{name}");
+    }
+}
+
+#[test]
 fn a_call_that_is_given_up_is_cancelled_at_the_server() {
     let program = "(import (duet agents))
 (try (lambda () (call-with-timeout 1500 (lambda () (call \"slow\" 'forever #t)))))

@@ -92,6 +92,9 @@ impl Doubles {
     pub fn stand_in(&self, tools: Registry) -> Registry {
         self.0.iter().cloned().fold(tools, |tools, double| {
             let name = double.description().name.clone();
+            // Policy judges these apart from the tools of their server.
+            let looking = tools.looking(&name).into_iter();
+            let tools = tools.with_all(looking.map(|description| double.clone().in_place_of(description)));
             let double = match tools.find(&name) {
                 Ok(tool) => double.standing_in_for(tool.description()),
                 Err(_) => double,

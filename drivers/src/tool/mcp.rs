@@ -22,6 +22,7 @@ use super::json;
 use crate::tool::failure::Kind;
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::model::card::ToolCard;
+pub use listing::LOOKING;
 use listing::Listed;
 pub use oauth::Credentials;
 use preserves::IOValue;
@@ -64,6 +65,16 @@ impl Remote {
             server,
             schema: None,
         }
+    }
+
+    /// Stands for what every server has besides its tools, and only looks. To policy these calls
+    /// read, whatever the tools of the server do.
+    pub(crate) fn looking(server: &Arc<Server>) -> impl Iterator<Item = Self> {
+        listing::looking(&server.settings().name).map(|description| Self {
+            description,
+            schema: None,
+            server: Arc::clone(server),
+        })
     }
 
     fn of(server: Arc<Server>, listed: Listed) -> Self {

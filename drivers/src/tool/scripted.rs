@@ -212,6 +212,13 @@ impl Scripted {
         self
     }
 
+    /// Gives it the description and the name of the tool that it replaces.
+    #[must_use]
+    pub(crate) fn in_place_of(mut self, description: Description) -> Self {
+        self.description = description;
+        self
+    }
+
     /// Says whether a call with this reply may be made again, or be late.
     fn is_tried_again(&self, delay_ms: u64, outcome: &Outcome) -> bool {
         let Description { retry, timeout_ms, .. } = &self.description;

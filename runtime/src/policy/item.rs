@@ -130,10 +130,11 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Returns what is known about a tool.
+    /// Returns what is known about a tool, or about the nearest family to which its name belongs.
     pub fn find(&self, name: &str) -> Option<&Tool> {
-        let family = || name.rsplit_once('/').map(|(prefix, _)| format!("{prefix}/*"));
-        self.known.get(name).or_else(|| self.known.get(&family()?))
+        let mut families = name.rmatch_indices('/').map(|(end, _)| format!("{}/*", &name[..end]));
+        let known = self.known.get(name);
+        known.or_else(|| families.find_map(|family| self.known.get(&family)))
     }
 }
 

@@ -29,6 +29,9 @@ const TOOLS_MAX: usize = 1_000;
 /// The maximum number of faults that the person learns of.
 const PROBLEMS_MAX: usize = 20;
 
+/// What every server has for programs besides its tools, and only looks; the names follow `mcp:`.
+pub const LOOKING: [&str; 7] = ["tools", "resources", "templates", "read", "prompts", "prompt", "task"];
+
 /// The tools of a server.
 #[derive(Default)]
 pub(super) struct Listing {
@@ -191,6 +194,15 @@ fn without_defaults(mut schema: Json) -> Json {
 /// Describes the tools of a server about which nothing is known.
 pub(super) fn unknown(server: &str) -> Description {
     described(format!("{server}/*"), EffectClass::Irreversible)
+}
+
+/// Describes what every server has besides its tools, and only looks.
+pub(super) fn looking(server: &str) -> impl Iterator<Item = Description> {
+    LOOKING.into_iter().map(move |own| Description {
+        summary: Cow::Borrowed("asks an MCP server what it has, or reads it"),
+        result: Cow::Borrowed("the server's answer, as (duet mcp) describes it"),
+        ..described(format!("{server}/mcp:{own}"), EffectClass::Pure)
+    })
 }
 
 fn described(name: String, effect: EffectClass) -> Description {
