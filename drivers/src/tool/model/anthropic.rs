@@ -123,6 +123,10 @@ pub(super) struct Message {
     calls: BTreeMap<u64, AskedCall>,
     /// The blocks that are thoughts, by their index.
     thoughts: BTreeMap<u64, Json>,
+    /// The tokens of the input that were neither read from the cache nor written to it.
+    uncached: u64,
+    /// The tokens of the input that were written to the cache.
+    written: u64,
     /// Whether the provider has said why the model stopped.
     has_reason: bool,
     is_finished: bool,
@@ -135,17 +139,17 @@ impl Message {
         self.count(message.get("usage"));
     }
 
-    /// Takes counts; later ones replace earlier ones.
+    /// Takes counts; later ones replace earlier ones of the same name.
     fn count(&mut self, usage: Option<&Json>) {
         let count = |key: &str| usage.and_then(|usage| usage.get(key)?.as_u64());
-        let cached = count("cache_read_input_tokens");
-        if let Some(input) = count("input_tokens") {
-            // The protocol does not count what was read from or written to the cache as input.
-            let written = count("cache_creation_input_tokens").unwrap_or(0);
-            self.reply.usage.input = input + cached.unwrap_or(0) + written;
-        }
-        self.reply.usage.output = count("output_tokens").unwrap_or(self.reply.usage.output);
-        self.reply.usage.cached = cached.or(self.reply.usage.cached);
+        let usage = &mut self.reply.usage;
+        usage.cached = count("cache_read_input_tokens").or(usage.cached);
+        usage.output = count("output_tokens").unwrap_or(usage.output);
+        self.written = count("cache_creation_input_tokens").unwrap_or(self.written);
+        self.uncached = count("input_tokens").unwrap_or(self.uncached);
+        // The protocol does not count what was read from or written to the cache as input.
+        let cached = usage.cached.unwrap_or(0).saturating_add(self.written);
+        usage.input = self.uncached.saturating_add(cached);
     }
 
     fn block(&mut self, index: u64, block: &Json) {

@@ -165,12 +165,14 @@ pub(super) enum Stop {
 }
 
 /// The tokens of an exchange.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Usage {
     pub(super) input: u64,
     pub(super) output: u64,
     /// How many of the input's were cached.
     pub(super) cached: Option<u64>,
+    /// The dollars that the provider says it asks for.
+    pub(super) usd: Option<f64>,
 }
 
 /// The dollars for a million tokens.
@@ -183,7 +185,7 @@ pub struct Price {
 }
 
 /// The reply of a model.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Reply {
     pub(super) content: String,
     pub(super) calls: Vec<AskedCall>,
@@ -286,6 +288,8 @@ impl Chat {
     }
 }
 
+/// Makes the usage of a result. Dollars that the provider reports come before those of a price,
+/// which cannot know discounts.
 fn usage_value(usage: Usage, price: Option<Price>) -> IOValue {
     #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2⁵³ tokens")]
     let dollars = |price: Price| (usage.input as f64 * price.input + usage.output as f64 * price.output) / 1_000_000.0;
@@ -293,7 +297,10 @@ fn usage_value(usage: Usage, price: Option<Price>) -> IOValue {
         Some(("input_tokens", integer(usage.input))),
         Some(("output_tokens", integer(usage.output))),
         usage.cached.map(|cached| ("cached_tokens", integer(cached))),
-        price.map(|price| ("usd", IOValue::new(dollars(price)))),
+        usage
+            .usd
+            .or_else(|| price.map(dollars))
+            .map(|usd| ("usd", IOValue::new(usd))),
     ];
     let entries = entries.into_iter().flatten();
     let entries: Entries<Value<IOValue>, IOValue> = entries.map(|(key, value)| (Value::symbol(key), value)).collect();
@@ -538,6 +545,7 @@ mod tests {
                 input: 1000,
                 output: 500,
                 cached: Some(7),
+                usd: None,
             },
             ..Reply::default()
         };
@@ -551,5 +559,11 @@ mod tests {
             usage: {input_tokens: 1000, output_tokens: 500, cached_tokens: 7, usd: 0.003}}"#;
         let result = chat.result(&reply, Some(price)).expect("a result");
         assert_eq!(result, expected.parse().expect("a value"));
+        let reported = Usage {
+            usd: Some(0.25),
+            ..reply.usage
+        };
+        let expected = "{input_tokens: 1000, output_tokens: 500, cached_tokens: 7, usd: 0.25}";
+        assert_eq!(usage_value(reported, Some(price)), expected.parse().expect("a value"));
     }
 }

@@ -213,6 +213,11 @@ fn read_usage(usage: &Map<String, Json>) -> Usage {
         input: count("prompt_tokens"),
         output: count("completion_tokens"),
         cached: details.and_then(|details| details.get("cached_tokens")?.as_u64()),
+        // OpenRouter and others say what they ask for, in dollars.
+        usd: usage
+            .get("cost")
+            .and_then(Json::as_f64)
+            .filter(|usd| usd.is_finite() && *usd >= 0.0),
     }
 }
 

@@ -234,5 +234,6 @@ fn read_usage(body: &Json) -> Usage {
         input: count("/usage/input_tokens").unwrap_or(0),
         output: count("/usage/output_tokens").unwrap_or(0),
         cached: count("/usage/input_tokens_details/cached_tokens"),
+        usd: None,
     }
 }

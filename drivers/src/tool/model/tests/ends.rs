@@ -184,3 +184,63 @@ fn a_byte_order_mark_before_an_answer_is_ignored() {
         assert_eq!(member(&result, "content"), IOValue::new("hello".to_owned()), "{kind}");
     }
 }
+
+#[test]
+fn dollars_that_a_provider_reports_are_in_the_usage() {
+    let answer =
+        |usage: &Json| json!({"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}], "usage": usage});
+    let pieces = |usage: &Json| {
+        let end = json!({"choices": [{"delta": {"content": "hello"}, "finish_reason": "stop"}]});
+        let last = json!({"choices": [], "usage": usage});
+        format!("data: {end}\n\ndata: {last}\n\ndata: [DONE]\n\n")
+    };
+    for (cost, usd) in [
+        (json!(0.25), ", usd: 0.25"),
+        (json!(0), ", usd: 0.0"),
+        (json!(-1), ""),
+        (json!("0.25"), ""),
+        (json!(null), ""),
+    ] {
+        let usage = json!({"prompt_tokens": 10, "completion_tokens": 5, "cost": cost});
+        let expected: IOValue = format!("{{input_tokens: 10, output_tokens: 5{usd}}}").parse().unwrap();
+        for answer in [whole(&answer(&usage)), stream(&pieces(&usage))] {
+            let result = asked(Protocol::OpenaiChat, answer).unwrap();
+            assert_eq!(member(&result, "usage"), expected, "{cost}");
+        }
+    }
+}
+
+#[test]
+fn counts_of_the_cache_stay_if_a_later_event_does_not_repeat_them() {
+    let begun = json!({"input_tokens": 3, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 7});
+    for (later, expected) in [
+        (
+            json!({"output_tokens": 5}),
+            "{input_tokens: 110, output_tokens: 5, cached_tokens: 100}",
+        ),
+        (
+            json!({"input_tokens": 3, "output_tokens": 5}),
+            "{input_tokens: 110, output_tokens: 5, cached_tokens: 100}",
+        ),
+        (
+            json!({"input_tokens": 4, "cache_read_input_tokens": 90, "output_tokens": 5}),
+            "{input_tokens: 101, output_tokens: 5, cached_tokens: 90}",
+        ),
+        (
+            json!({"cache_read_input_tokens": 90, "output_tokens": 5}),
+            "{input_tokens: 100, output_tokens: 5, cached_tokens: 90}",
+        ),
+    ] {
+        let events: String = [
+            json!({"type": "message_start", "message": {"usage": begun}}),
+            json!({"type": "content_block_start", "content_block": {"type": "text", "text": "hello"}}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": later}),
+            json!({"type": "message_stop"}),
+        ]
+        .iter()
+        .map(|event| format!("data: {event}\n\n"))
+        .collect();
+        let result = asked(Protocol::Anthropic, stream(&events)).unwrap();
+        assert_eq!(member(&result, "usage"), expected.parse().unwrap(), "{later}");
+    }
+}
