@@ -39,7 +39,7 @@
   (lambda (out) (await (async (ask-it (lambda () (out 'task)))))))
 (leave-from 'timeout-in-between
   (lambda (out) (call-with-timeout 500 (lambda () (ask-it (lambda () (out 'in-time)))))))
-;; The guard of a tool's own calls does not see an escape; it sees an object that is raised.
+;; A guard around the agent does not see an escape; an object that is raised goes to the model.
 (log! (let/ec out (guard (object (#t 'seen)) (ask-it (lambda () (out 'unseen))))))
 (log! (guard (object (#t (list 'seen object))) (ask-it (lambda () (raise 'thing)))))
 ;; A place in the tool's own procedure is left to inside it; the model receives what it returns.

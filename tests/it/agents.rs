@@ -129,7 +129,8 @@ fn an_error_in_the_procedure_of_a_tool_is_shown_with_its_place_and_the_model_hea
 (define-tool (look (n integer)) "Looks." (let ((found (entry n))) (display found) found))
 (define-tool (note) "Notes." (for-each display '()))
 (define-tool (fetch (n integer)) "Fetches." (list (error "no such shelf" n)))
-(define-agent clerk (tools look note fetch))
+(define-tool (reach) "Reaches." (raise '(nothing there)))
+(define-agent clerk (tools look note fetch reach))
 (display (ask clerk "Hi"))
 "#;
     let call = |name: &str, arguments: &str| {
@@ -140,6 +141,7 @@ fn an_error_in_the_procedure_of_a_tool_is_shown_with_its_place_and_the_model_hea
         call("look", "{n: 7}"),
         call("note", "{}"),
         call("fetch", "{n: 8}"),
+        call("reach", "{}"),
         said("Done."),
     ];
     let replies = replies.map(|reply| format!("<returns {reply}>")).join(" ");
@@ -168,6 +170,11 @@ fn an_error_in_the_procedure_of_a_tool_is_shown_with_its_place_and_the_model_hea
     let turn = desk.turn("look", "the tool look of clerk");
     let next = desk.prints(&["show", &format!("look@{turn}")]);
     assert!(next.contains("argument 2 of vector-ref is out of range"), "{next}");
+    let told = desk.prints(&["transcript", "look"]);
+    assert!(
+        told.contains("error: the tool raised an object: (nothing there)"),
+        "{told}"
+    );
     desk.replays(&["look"]);
 }
 

@@ -66,7 +66,8 @@
       'tool_call_id (dictionary-ref call 'id))))
 
 (define (%use-tool agent tool arguments)
-  (guard (failure ((condition? failure) (string-append "error: " (condition-message failure))))
+  (guard (failure ((condition? failure) (string-append "error: " (condition-message failure)))
+           (else (string-append "error: the tool raised an object: " (%written failure))))
     (let* ((arguments (%arguments-of arguments))
            (violations (json-violations (%agent-tool-compiled tool) arguments)))
       (if (pair? violations)
