@@ -166,7 +166,7 @@ async fn refused(provider: &Provider, url: &str, response: Response<Incoming>) -
         .and_then(|event| event.lines().next());
     let described = serde_json::from_str::<Json>(event.unwrap_or(&body)).ok();
     let said = match described.as_ref().and_then(error) {
-        Some(Broken::Passing(said) | Broken::Refused(said) | Broken::Failed(said) | Broken::Garbled(said)) => said,
+        Some(broken) => broken.said(),
         None => body.into_owned(),
     };
     let said: String = said.chars().take(SHOWN_CHARACTERS_MAX).collect();
@@ -176,11 +176,7 @@ async fn refused(provider: &Provider, url: &str, response: Response<Incoming>) -
         408 | 409 | 500.. => (Kind::Unavailable, Some(asked)),
         _ => (Kind::BadArgument, None),
     };
-    let advice = match (&provider.key, kind) {
-        (None, Kind::Denied) => "; it has no key: `duet providers` says where to name one",
-        (Some(_), Kind::Denied) => "; `duet providers` shows which variable holds its key",
-        _ => "",
-    };
+    let advice = advice(provider, kind);
     let place = if status == 404 {
         format!(" at {url}")
     } else {
@@ -193,6 +189,15 @@ async fn refused(provider: &Provider, url: &str, response: Response<Incoming>) -
     Failed {
         failure: kind.with(message, [("status", integer(u64::from(status)))]),
         again,
+    }
+}
+
+/// Says what helps if a provider refuses the key.
+fn advice(provider: &Provider, kind: Kind) -> &'static str {
+    match (&provider.key, kind) {
+        (None, Kind::Denied) => "; it has no key: `duet providers` says where to name one",
+        (Some(_), Kind::Denied) => "; `duet providers` shows which variable holds its key",
+        _ => "",
     }
 }
 
@@ -295,13 +300,14 @@ fn within_limit(provider: &Provider, length: usize) -> Result<(), Failed> {
 }
 
 fn unusable(provider: &Provider, broken: Broken) -> Failed {
-    let (kind, again, said) = match broken {
-        Broken::Passing(said) => (Kind::Unavailable, Some(None), said),
-        Broken::Refused(said) => (Kind::BadArgument, None, said),
-        Broken::Failed(said) => (Kind::Failed, None, said),
-        Broken::Garbled(said) => (Kind::BadResult, None, said),
+    let (kind, again) = match broken {
+        Broken::Passing(_) => (Kind::Unavailable, Some(None)),
+        Broken::Denied(_) => (Kind::Denied, None),
+        Broken::Refused(_) => (Kind::BadArgument, None),
+        Broken::Failed(_) => (Kind::Failed, None),
+        Broken::Garbled(_) => (Kind::BadResult, None),
     };
-    let said: String = said.chars().take(SHOWN_CHARACTERS_MAX).collect();
+    let said: String = broken.said().chars().take(SHOWN_CHARACTERS_MAX).collect();
     let message = if kind == Kind::BadResult {
         let protocol = provider.protocol.name();
         format!(
@@ -309,7 +315,11 @@ fn unusable(provider: &Provider, broken: Broken) -> Failed {
             provider.name
         )
     } else {
-        format!("the provider `{}` fails: {said}", provider.name)
+        format!(
+            "the provider `{}` fails: {said}{}",
+            provider.name,
+            advice(provider, kind)
+        )
     };
     let details = [("provider", IOValue::new(provider.name.clone()))];
     Failed {

@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage, arguments_text, completed};
 use super::events::Event;
-use super::posting::{Answer, Broken, Posting, data, error, stream, text, thoughts};
+use super::posting::{Answer, Broken, Posting, data, error, stop, stream, text, thoughts};
 use crate::tool::http::KeyHeader;
 
 /// The type of items that are thoughts.
@@ -159,11 +159,13 @@ impl Answer for Response {
 impl Response {
     /// Takes the whole response, which has this status if it names none.
     fn end(&mut self, body: &Json, status: &str) -> Result<(), Broken> {
-        if let Some(broken) = error(body) {
-            return Err(broken);
-        }
         let named = text(body, "/status");
         let status = if named.is_empty() { status } else { named };
+        match error(body) {
+            Some(broken) if is_failed(status) => return Err(failed(status, &format!(": {}", broken.said()))),
+            Some(broken) => return Err(broken),
+            None => {}
+        }
         let mut reply = Reply {
             model: text(body, "/model").to_owned(),
             usage: read_usage(body),
@@ -191,12 +193,27 @@ fn stopped(status: &str, reason: &str) -> Result<Stop, Broken> {
     match (status, reason) {
         (_, "content_filter") => Ok(Stop::Refused),
         ("completed", _) => Ok(Stop::End),
-        ("incomplete", _) => Ok(Stop::Length),
-        ("failed" | "cancelled", _) => Err(Broken::Failed(format!("a response has the status `{status}`"))),
+        ("incomplete", "") => Ok(Stop::Length),
+        ("incomplete", reason) => match stop(reason)? {
+            Stop::End => Err(Broken::Garbled(format!(
+                "a response is incomplete for the reason `{reason}`"
+            ))),
+            other @ (Stop::Length | Stop::Refused) => Ok(other),
+        },
+        (status, _) if is_failed(status) => Err(failed(status, "")),
         _ => Err(Broken::Garbled(format!(
             "a response that should have ended has the status `{status}`"
         ))),
     }
+}
+
+/// Says whether a response with this status has ended without a reply.
+fn is_failed(status: &str) -> bool {
+    ["failed", "cancelled"].contains(&status)
+}
+
+fn failed(status: &str, why: &str) -> Broken {
+    Broken::Failed(format!("a response has the status `{status}`{why}"))
 }
 
 fn read_item(item: &Json, reply: &mut Reply) {

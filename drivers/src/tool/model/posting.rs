@@ -27,12 +27,27 @@ pub(super) struct Posting {
 pub(super) enum Broken {
     /// The provider says that something went wrong; another attempt may help.
     Passing(String),
+    /// The provider refuses the key.
+    Denied(String),
     /// The provider says that something is wrong with the request.
     Refused(String),
     /// The provider says that it has failed; another attempt would be another request.
     Failed(String),
     /// It is not what the protocol describes.
     Garbled(String),
+}
+
+impl Broken {
+    /// Returns what is said of it.
+    pub(super) fn said(self) -> String {
+        match self {
+            Self::Passing(said)
+            | Self::Denied(said)
+            | Self::Refused(said)
+            | Self::Failed(said)
+            | Self::Garbled(said) => said,
+        }
+    }
 }
 
 /// An answer that is being received.
@@ -128,13 +143,8 @@ pub(super) fn error(json: &Json) -> Option<Broken> {
     };
     // The kinds of errors that concern the request, not the moment.
     let kind = [text(error, "/type"), text(error, "/code")];
-    let refusals = [
-        "authentication_error",
-        "permission_error",
-        "not_found_error",
-        "context_length_exceeded",
-        "model_not_found",
-    ];
+    let denials = ["authentication_error", "permission_error", "invalid_api_key"];
+    let refusals = ["not_found_error", "context_length_exceeded", "model_not_found"];
     let is_refused = kind
         .iter()
         .any(|kind| kind.starts_with("invalid_") || refusals.contains(kind));
@@ -142,7 +152,10 @@ pub(super) fn error(json: &Json) -> Option<Broken> {
     let status = error.get("code").and_then(Json::as_u64);
     let is_refused =
         is_refused || status.is_some_and(|code| matches!(code, 400..500) && ![408, 409, 429].contains(&code));
-    Some(if is_refused {
+    let is_denied = kind.iter().any(|kind| denials.contains(kind)) || matches!(status, Some(401 | 403));
+    Some(if is_denied {
+        Broken::Denied(message)
+    } else if is_refused {
         Broken::Refused(message)
     } else {
         Broken::Passing(message)

@@ -73,18 +73,57 @@ fn a_reason_that_nobody_knows_is_no_end() {
         (Protocol::Anthropic, "pause_turn"),
         (Protocol::OpenaiResponses, "queued"),
         (Protocol::OpenaiResponses, "in_progress"),
+        (Protocol::OpenaiResponses, "incomplete/weird"),
+        (Protocol::OpenaiResponses, "incomplete/stop"),
     ] {
         let failure = asked(protocol, whole(&with_call(protocol, &Json::Null, end))).unwrap_err();
         assert_eq!(failure.kind, "bad-result", "{end}");
-        assert!(failure.message.contains(&format!("`{end}`")), "{failure:?}");
-    }
-    for end in ["failed", "cancelled"] {
-        let answer = with_call(Protocol::OpenaiResponses, &Json::Null, end);
-        let failure = asked(Protocol::OpenaiResponses, whole(&answer)).unwrap_err();
-        assert_eq!(failure.kind, "failed", "{end}");
+        let word = end.trim_start_matches("incomplete/");
+        assert!(failure.message.contains(&format!("`{word}`")), "{failure:?}");
     }
     let nothing = asked(Protocol::Anthropic, whole(&json!({"content": [], "stop_reason": null}))).unwrap_err();
     assert_eq!(nothing.kind, "bad-result");
+}
+
+#[test]
+fn a_response_that_has_failed_is_not_asked_for_again() {
+    for status in ["failed", "cancelled"] {
+        let event = |response: &Json| {
+            let event = json!({"type": format!("response.{status}"), "response": response});
+            stream(&format!("data: {event}\n\n"))
+        };
+        for error in [json!(null), json!({"code": "server_error", "message": "it broke"})] {
+            let response = json!({"status": status, "error": error, "output": []});
+            let unnamed = json!({"error": error});
+            for answer in [whole(&response), event(&response), event(&unnamed)] {
+                // The server gives one answer: another request would fail otherwise.
+                let failure = asked(Protocol::OpenaiResponses, answer).unwrap_err();
+                assert_eq!(failure.kind, "failed", "{failure:?}");
+                assert!(
+                    failure.message.contains(&format!("the status `{status}`")),
+                    "{failure:?}"
+                );
+                assert_eq!(failure.message.contains("it broke"), !error.is_null(), "{failure:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_that_is_refused_in_an_answer_is_denied() {
+    for error in [
+        json!({"type": "authentication_error", "message": "bad key"}),
+        json!({"type": "permission_error", "message": "bad key"}),
+        json!({"type": "invalid_request_error", "code": "invalid_api_key", "message": "bad key"}),
+        json!({"code": 401, "message": "bad key"}),
+        json!({"code": 403, "message": "bad key"}),
+    ] {
+        for protocol in Protocol::ALL {
+            let failure = asked(protocol, whole(&json!({"error": error}))).unwrap_err();
+            assert_eq!(failure.kind, "denied", "{protocol:?}, {error}: {failure:?}");
+            assert!(failure.message.contains("bad key; `duet providers`"), "{failure:?}");
+        }
+    }
 }
 
 #[test]
