@@ -103,6 +103,8 @@ struct Ahead {
 struct LeftBehind {
     /// The branch that keeps the turns.
     kept: String,
+    /// Whether the number of the newest of them leads to them; another line may have as many.
+    is_addressed: bool,
     /// The effects of those turns.
     effects: OutsideEffects,
 }
@@ -229,8 +231,14 @@ fn back(store: &mut dyn Store, place: &Place, turn: Sequence) -> Result<HeadChan
     let kept = keep(store, place, turn)?;
     let owner = doors::successor(store, &place.run, "goto")?;
     move_head(store, BranchClaim::new(&place.run, &place.branch, &owner), turn, None)?;
-    let kept = journal::name(&place.run, &kept);
-    Ok(HeadChange::Back(LeftBehind { kept, effects }))
+    let mut there = place.clone();
+    there.head = store.head(&place.run, &place.branch)?.unwrap_or(there.head);
+    let way = ahead(store, &there, place.head.sequence);
+    Ok(HeadChange::Back(LeftBehind {
+        kept: journal::name(&place.run, &kept),
+        is_addressed: way.is_ok_and(|ahead| ahead.record == place.head.hash),
+        effects,
+    }))
 }
 
 /// Makes sure that another branch keeps the turns of this one after a turn, and returns it.
@@ -388,10 +396,16 @@ impl Report {
     /// The advice on how to move the head back, and how to continue.
     fn advice(&self, view: &View, back: &str) -> Saying {
         let Self { name, before, .. } = self;
+        let way = match &self.way {
+            HeadChange::Back(left) if !left.is_addressed => Way::at("undo", name),
+            HeadChange::Back(_) | HeadChange::Forward | HeadChange::Already | HeadChange::Nowhere => {
+                Way::turn("goto", name, before)
+            }
+        };
         match view.speaker {
             Speaker::Prompt => say![Way::at("undo", name), format!(" goes {back}")],
             Speaker::Command => say![
-                Way::turn("goto", name, before),
+                way,
                 format!(" goes {back}, "),
                 Way::at("resume", name),
                 " goes on from here",

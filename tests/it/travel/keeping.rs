@@ -170,3 +170,29 @@ fn marks_travel_with_a_run() {
         "handle 2   main     <greeted \"Bob\">\n",
     );
 }
+
+#[test]
+fn the_way_back_that_is_named_leads_back_also_past_a_line_of_the_same_length() {
+    let text = "(import (duet base) (duet dataspace))
+(await (user-input :prompt \"a?\"))
+(display (await (user-input :prompt \"b?\")))
+(newline)
+";
+    let desk = Desk::new(&[("q.scm", text)]);
+    desk.duet("run q.scm --name q --answer A --answer B");
+    let said = desk.check("goto q@1", 0, "");
+    assert!(
+        said.errors.contains("`duet goto q@3` goes back to them"),
+        "{}",
+        said.errors
+    );
+    desk.check("resume q --answer C --answer D", 0, "D\n");
+    let said = desk.check("goto q@1", 0, "");
+    assert!(
+        said.errors.contains("`duet undo q` goes back to them"),
+        "{}",
+        said.errors
+    );
+    desk.check("undo q", 0, "");
+    assert!(desk.duet("log q").output.contains('D'));
+}
