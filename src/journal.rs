@@ -344,6 +344,21 @@ impl Journal {
         Ok(Box::new(whole(SqliteStore::open(self.path(), &owner(command))?)?))
     }
 
+    /// Requires that what is in the place of its file, if there is anything, is a file.
+    ///
+    /// # Errors
+    /// If it is something else, such as a folder.
+    pub(crate) fn require_kind(&self) -> Result<(), CommandError> {
+        match &self.site {
+            Site::File(path) if path.exists() && !path.is_file() => Err(StoreError::NotAJournal {
+                path: path.clone(),
+                why: "it is not a regular file",
+            }
+            .into()),
+            Site::File(_) | Site::Server(_) => Ok(()),
+        }
+    }
+
     /// Opens it once more to write, beside a store of this process that is open.
     ///
     /// # Errors

@@ -375,7 +375,8 @@ impl WorldOptions {
     /// The tools for a workspace.
     ///
     /// # Errors
-    /// If the workspace cannot be opened, or the script of doubles cannot be understood.
+    /// If what is in the place of the journal is none, the workspace cannot be opened, or the
+    /// script of doubles cannot be understood.
     pub(crate) fn tools(&self, workspace: &Path) -> Result<Registry, CommandError> {
         let environment = environment();
         let secrets = self.own_secrets();
@@ -384,6 +385,7 @@ impl WorldOptions {
             (name.clone(), stand_in.map_or_else(|| value.clone(), OsString::from))
         });
         let told = Environment::new(told.collect::<Vec<_>>());
+        self.journal.as_ref().map_or(Ok(()), Journal::require_kind)?;
         let opened = Workspace::open(workspace).and_then(|opened| match &self.journal {
             Some(journal) => opened.keep_out_of(journal.path()),
             None => Ok(opened),

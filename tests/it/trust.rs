@@ -306,6 +306,19 @@ fn what_is_no_file_is_not_imported() {
 }
 
 #[test]
+fn what_is_no_file_is_no_journal_for_any_command() {
+    let desk = Desk::new(&[("x.scm", "1\n")]);
+    for line in ["run x.scm --journal .", "runs --journal .", "run x.scm --journal sub"] {
+        fs::create_dir_all(desk.path("sub")).unwrap();
+        let said = desk.check(line, 1, "");
+        assert!(
+            said.errors.contains("is not a journal: it is not a regular file"),
+            "{line}: {said:?}"
+        );
+    }
+}
+
+#[test]
 fn lost_turns_are_told_by_every_command_until_somebody_accepts_the_loss() {
     let desk = Desk::new(&[("counter.scm", COUNTER), ("greeting.txt", "Hello")]);
     desk.duet("run counter.scm");
