@@ -119,9 +119,9 @@ pub trait Transformers: fmt::Debug + Send {
         expanding: &mut Expanding<'_>,
     ) -> Result<Syntax, TransformerFault>;
 
-    /// Says whether evaluations and calls have changed a variable or an object that was there
-    /// before them. From then on what a transformer makes may depend on what was expanded before.
-    fn has_changed(&self) -> bool;
+    /// Says whether evaluations and calls since the last question have changed a variable or an
+    /// object that was there before them.
+    fn take_changed(&mut self) -> bool;
 }
 
 /// The name of a library: symbols and exact non-negative integers.
@@ -238,6 +238,9 @@ pub struct Expander {
     /// The libraries whose expansion has run code, and those of them where that code has changed
     /// something, or another library's has before.
     computed: BTreeMap<Name, HasChanged>,
+    /// Whether code has changed what other code may read, but for evaluations of whole libraries.
+    /// From then on the forms that a transformer makes may depend on earlier expansions.
+    has_changed: bool,
     pub(crate) constants: Constants,
     pub(crate) pattern_variables: Vec<PatternVariable>,
     /// The number of units begun.
@@ -359,6 +362,7 @@ impl Expander {
             transformer_calls: 0,
             instantiated: BTreeSet::new(),
             computed: BTreeMap::new(),
+            has_changed: false,
             constants: Constants::default(),
             pattern_variables: Vec::new(),
             units_begun: 0,

@@ -145,8 +145,8 @@ impl Transformers for TransformerMachine {
         Ok(made)
     }
 
-    fn has_changed(&self) -> bool {
-        self.has_changed
+    fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
     }
 }
 

@@ -72,13 +72,14 @@ impl<'a, L: Libraries> Cached<'a, L> {
 
     /// Keeps the libraries of a session that were compiled from their texts.
     ///
-    /// Leaves out a library that imports what is not kept, and one that asks which other libraries
-    /// there are.
+    /// Leaves out a library that imports what is not kept, one that asks which other libraries
+    /// there are, and one whose macros remember what they have expanded.
     pub fn keep(&mut self, expander: &Expander, compiled: &dyn Fn(&Name) -> Option<CompiledUnit>) {
         let mut rest: BTreeMap<Name, Ahead> = BTreeMap::new();
         for (name, files) in &self.given {
             let is_known = matches!(self.found.get(name), Some(Some(_))) || self.untold.contains(name);
-            if is_known || self.fixed.contains(name) || asks_for_libraries(files) {
+            let is_alike = expander.is_repeatable(name) && !asks_for_libraries(files);
+            if is_known || self.fixed.contains(name) || !is_alike {
                 continue;
             }
             if let Some(ahead) = expander.keep(name, files, compiled(name).as_ref()) {

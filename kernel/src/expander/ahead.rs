@@ -122,17 +122,20 @@ impl Ahead {
 }
 
 impl Expander {
+    /// Returns whether each session makes the same of a library, whatever it has expanded before:
+    /// the expansion of the library has changed nothing that transformers read, nor come after such
+    /// a change.
+    pub fn is_repeatable(&self, name: &Name) -> bool {
+        self.computed.get(name) != Some(&HasChanged(true))
+    }
+
     /// Returns the stored form of a library that this session has loaded, finished and compiled;
     /// `files` are its text and its included texts, by path. Returns nothing for a library that
-    /// cannot be stored, such as one whose expansion has changed what transformers read: it must
-    /// change that again in the next session.
+    /// cannot be stored. The caller asks whether the library [is
+    /// repeatable](Self::is_repeatable).
     pub fn keep(&self, name: &Name, files: &[(String, SourceText)], compiled: Option<&CompiledUnit>) -> Option<Ahead> {
         // A library between its passes has no unit yet.
         let library = self.libraries.get(name).filter(|_| !self.waiting.contains_key(name))?;
-        let computed = self.computed.get(name);
-        if computed == Some(&HasChanged(true)) {
-            return None;
-        }
         let mut ordinals: BTreeMap<u32, (Name, u32)> = BTreeMap::new();
         let mut counts: BTreeMap<Scope, u32> = BTreeMap::new();
         for (number, definition) in (0..).zip(&self.macros) {
@@ -178,7 +181,7 @@ impl Expander {
             needs: library.needs.clone(),
             macros,
             is_on_demand: library.is_on_demand,
-            is_computed: computed.is_some(),
+            is_computed: self.computed.contains_key(name),
             unit,
         })
     }
@@ -194,7 +197,7 @@ impl Expander {
     /// those that it was compiled with, and the code that ran for it would find what it found. A
     /// program may define a library of the same name.
     pub(super) fn fits(&self, ahead: &Ahead) -> bool {
-        let is_fixed = !ahead.is_computed || !self.has_changed();
+        let is_fixed = !ahead.is_computed || !self.has_changed;
         is_fixed
             && ahead.imports.iter().all(|import| {
                 let is_ahead = self.stubs.get(import).is_some_and(|stub| !stub.is_superseded);

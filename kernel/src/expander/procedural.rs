@@ -43,10 +43,10 @@ impl Expander {
         self.transformers.is_some()
     }
 
-    /// Returns whether code that ran for some module has changed what other code may read.
-    pub(super) fn has_changed(&self) -> bool {
-        let transformers = self.transformers.as_ref();
-        transformers.is_some_and(|transformers| transformers.has_changed())
+    /// Returns whether the code that ran last has changed something.
+    fn take_changed(&mut self) -> bool {
+        let transformers = self.transformers.as_mut();
+        transformers.is_some_and(|transformers| transformers.take_changed())
     }
 
     /// Runs an action at expansion time, as part of a step.
@@ -166,8 +166,11 @@ impl UnitExpander<'_> {
             self.evaluate(&library, run)
                 .map_err(|fault| self.library_fault(&library.name, fault, run))?;
             self.session.instantiated.insert(library.name.clone());
+            self.session.take_changed();
         }
-        self.evaluate(unit, run).map_err(|fault| self.fault(fault, run))
+        let evaluated = self.evaluate(unit, run);
+        self.note_computed();
+        evaluated.map_err(|fault| self.fault(fault, run))
     }
 
     fn evaluate(&mut self, unit: &Unit, run: Run<'_>) -> Result<Evaluated, TransformerFault> {
@@ -178,17 +181,17 @@ impl UnitExpander<'_> {
             origin: store.origin(run.place),
         };
         let nodes_max = self.nodes_limit();
-        let evaluated = self.session.run(step, nodes_max, |transformers, expanding| {
+        self.session.run(step, nodes_max, |transformers, expanding| {
             transformers.evaluate(unit, expanding)
-        });
-        self.note_computed();
-        evaluated
+        })
     }
 
     /// Notes that code has run for this module.
     fn note_computed(&mut self) {
         let library = self.module.proper_name.as_ref().unwrap_or(&self.module.name);
-        let has_changed = HasChanged(self.session.has_changed());
+        let has_changed = self.session.take_changed();
+        self.session.has_changed |= has_changed;
+        let has_changed = HasChanged(self.session.has_changed);
         let computed = &mut self.session.computed;
         if computed.get(library).is_none_or(|known| *known < has_changed) {
             computed.insert(library.clone(), has_changed);
