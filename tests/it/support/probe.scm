@@ -71,7 +71,7 @@
         (lambda (procedure)
           (let ((condition (condition-of procedure (make-list count 1))))
             (if (not (and condition (eq? (condition-kind condition) 'wrong-arity)
-                          (string-contains (condition-message condition) (symbol->string name))))
+                          (string-contains (condition-message condition) (public name))))
                 (set! complaints
                   (cons "a wrong number of arguments is not refused by name" complaints)))))
         (list (car procedures))))
