@@ -155,15 +155,15 @@ fn the_log_is_filtered() {
     assert_eq!(turns("--since 2 --until 3"), [3, 2]);
     assert_eq!(turns("--since @-1"), [4, 3]);
     assert_eq!(turns("--actor main --limit 2"), [4, 3]);
-    assert_eq!(turns("--actor 7"), Vec::<u64>::new());
     let said = desk.duet("log greeter/main --label greeted");
     assert_eq!(said.output.lines().count(), 1, "{}", said.output);
     assert_eq!(turns("--kind answered"), [4, 3, 2]);
     assert_eq!(turns("--grep greeted"), [4]);
     assert_eq!(turns("--tool workspace/read"), [2, 1]);
     assert_eq!(turns("--failed"), Vec::<u64>::new());
-    let nobody = desk.check("log greeter/main --actor somebody", 0, "");
-    assert_eq!(nobody.errors, "no turn of greeter matches\n");
+    let nobody = desk.check("log greeter/main --actor 7", 2, "");
+    let told = "error: `--actor 7`: no actor of greeter has this name\n |\n = help: there are main, reader\n";
+    assert_eq!(nobody.errors, told);
 }
 
 #[test]
