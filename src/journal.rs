@@ -344,7 +344,7 @@ impl Journal {
         Ok(Box::new(whole(SqliteStore::open(self.path(), &owner(command))?)?))
     }
 
-    /// Requires that what is in the place of its file, if there is anything, is a file.
+    /// Requires that its path, if something is there, leads to a file.
     ///
     /// # Errors
     /// If it is something else, such as a folder.

@@ -375,7 +375,7 @@ impl WorldOptions {
     /// The tools for a workspace.
     ///
     /// # Errors
-    /// If what is in the place of the journal is none, the workspace cannot be opened, or the
+    /// If something else than a journal is in its place, the workspace cannot be opened, or the
     /// script of doubles cannot be understood.
     pub(crate) fn tools(&self, workspace: &Path) -> Result<Registry, CommandError> {
         let environment = environment();

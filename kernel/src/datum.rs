@@ -29,6 +29,19 @@ impl Name {
     }
 }
 
+/// Returns a text, or its beginning and `…` if it has more than `characters_max` characters.
+pub fn shortened(text: &str, characters_max: usize) -> String {
+    match text.char_indices().nth(characters_max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The name that programs know: one that begins with `%` stands for the library's procedure.
+pub(crate) fn public_name(name: &str) -> &str {
+    name.strip_prefix('%').unwrap_or(name)
+}
+
 impl From<&str> for Name {
     fn from(text: &str) -> Self {
         Self(Arc::from(text))

@@ -13,7 +13,7 @@ use std::fmt;
 use strsim::osa_distance;
 
 use crate::datum::reader::{ReadError, ReadProblem};
-use crate::datum::{Name, Span};
+use crate::datum::{Name, Span, public_name};
 pub use conflict::Conflict;
 
 /// One error or warning about a program.
@@ -453,8 +453,7 @@ impl fmt::Display for DiagnosticKind {
                 minimum,
                 maximum,
             } => {
-                // A name that begins with `%` stands for the library's procedure.
-                let name = name.as_str().strip_prefix('%').unwrap_or(name.as_str());
+                let name = public_name(name.as_str());
                 write!(f, "`{name}` takes ")?;
                 match maximum {
                     Some(maximum) if maximum == minimum => write!(f, "{minimum}")?,

@@ -10,6 +10,7 @@
 
 use std::fmt;
 
+use crate::datum;
 use crate::instruction::{Field, Instruction, Role};
 use crate::unit::{Block, CompiledUnit};
 use crate::value::{Immediate, Value};
@@ -191,10 +192,7 @@ impl CompiledUnit {
 
 /// The beginning of a text that is too long to show.
 pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    datum::shortened(text, SHOWN_CHARACTERS)
 }
 
 #[cfg(test)]

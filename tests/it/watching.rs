@@ -47,6 +47,7 @@ fn a_save_shows_what_the_same_past_would_have_become_and_calls_nothing() {
     let desk = desk();
     let mut running = Running::start(&desk, "run --watch steps");
     running.until("hello");
+    running.until_message("waits for an answer");
     save(&desk, "steps/words.sld", &words("welcome"));
     running.until("  - hello");
     running.until("  + welcome");
@@ -83,33 +84,25 @@ fn a_text_that_does_not_compile_is_told_and_watched_and_a_live_run_goes_on_at_ea
         &GREETING.replace("(note \"one\")", "(note \"one\""),
     );
     let mut running = Running::start(&desk, "run --watch --live steps");
-    let mut errors = std::io::BufReader::new(running.child.stderr.take().expect("a pipe"));
-    let mut until = |text: &str| {
-        let mut all = String::new();
-        while !all.contains(text) {
-            let length = std::io::BufRead::read_line(&mut errors, &mut all).expect("text");
-            assert!(length > 0, "{text:?} is not in\n{all}");
-        }
-    };
-    until("this parenthesis is never closed");
-    until("watches 3 files; `q` or Ctrl-C ends it");
+    running.until_message("this parenthesis is never closed");
+    running.until_message("watches 3 files; `q` or Ctrl-C ends it");
     save(&desk, "steps/main.scm", GREETING);
     running.until("hello");
-    until("steps waits for an answer");
-    until("watches ");
+    running.until_message("steps waits for an answer");
+    running.until_message("watches ");
     save(&desk, "steps/words.sld", &words("welcome"));
     running.until("welcome");
-    until("steps/main-new begins with steps and 1 recorded answer");
-    until("watches ");
+    running.until_message("steps/main-new begins with steps and 1 recorded answer");
+    running.until_message("watches ");
     save(&desk, "steps/words.sld", "(define-library (words) (export hello");
-    until("this parenthesis is never closed");
+    running.until_message("this parenthesis is never closed");
     save(&desk, "steps/words.sld", &words("good day"));
     running.until("good day");
-    until("steps/main-new-2 begins with steps and 1 recorded answer");
-    until("watches ");
+    running.until_message("steps/main-new-2 begins with steps and 1 recorded answer");
+    running.until_message("watches ");
     running.signal("-INT");
-    until("the watch of steps/main-new-2 has ended; `duet log steps/main-new-2` lists its turns");
-    assert_eq!(running.child.wait().expect("it ends").code(), Some(4));
+    running.until_message("the watch of steps/main-new-2 has ended; `duet log steps/main-new-2` lists its turns");
+    assert_eq!(running.end().0, Some(4));
     assert_eq!(done(&desk), "one\n");
 }
 

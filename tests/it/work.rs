@@ -7,9 +7,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::ChildStderr;
 
 use crate::postgres::server;
 use crate::support::desk::Desk;
@@ -27,33 +26,24 @@ const SLEEPER: &str = r#"
 
 pub(crate) struct Worker {
     pub(crate) running: Running,
-    errors: BufReader<ChildStderr>,
     pub(crate) said: Vec<String>,
 }
 
 impl Worker {
     pub(crate) fn start(desk: &Desk, line: &str) -> Self {
-        let mut running = Running::start(desk, line);
-        let errors = BufReader::new(running.child.stderr.take().expect("a pipe"));
         Self {
-            running,
-            errors,
+            running: Running::start(desk, line),
             said: Vec::new(),
         }
-    }
-
-    fn line(&mut self) -> Option<String> {
-        let mut line = String::new();
-        let length = self.errors.read_line(&mut line).expect("text");
-        self.said.push(line.trim_end().to_owned());
-        (length > 0).then(|| line.trim_end().to_owned())
     }
 
     /// Reads until it says something.
     #[track_caller]
     pub(crate) fn until(&mut self, wanted: &str) {
-        while let Some(line) = self.line() {
-            if line.contains(wanted) {
+        while let Some(line) = self.running.message() {
+            let is_it = line.contains(wanted);
+            self.said.push(line);
+            if is_it {
                 return;
             }
         }
@@ -61,8 +51,7 @@ impl Worker {
     }
 
     pub(crate) fn code(mut self) -> Option<i32> {
-        while self.line().is_some() {}
-        self.running.child.wait().expect("it ends").code()
+        self.running.end().0
     }
 }
 
@@ -444,7 +433,7 @@ fn runs_of_workers_that_are_killed_go_on_with_others() {
         seed = seed
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        killed.line();
+        killed.running.message();
         // Somewhere in the middle of what it does next.
         #[expect(clippy::disallowed_methods, reason = "a drawn time passes before the kill")]
         std::thread::sleep(std::time::Duration::from_millis(seed >> 54));

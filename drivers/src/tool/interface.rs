@@ -43,8 +43,9 @@ pub trait Tool: Send + Sync {
         needs.iter().any(|need| *need == "net" || need.starts_with("mcp."))
     }
 
-    /// Says what comes of a call before it is made, on the thread that runs turns, in the order in
-    /// which the program makes the calls. A tool that acts in the world has nothing prepared.
+    /// Returns the reply that is prepared for a call. The thread that runs turns asks before it
+    /// makes the call, in the order in which the program makes them. A tool that acts in the world
+    /// has none.
     fn stub(&self, _payload: &IOValue, _context: &Context) -> Stub {
         Stub::Absent
     }

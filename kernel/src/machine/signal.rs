@@ -6,7 +6,7 @@
 //! Read next: `primitive.rs`.
 
 use crate::code::{CodeSpace, LoadedBlock};
-use crate::datum::{Name, Span};
+use crate::datum::{Name, Span, public_name};
 use crate::heap::kind::condition;
 use crate::heap::{Heap, HeapFull, Kind, Register};
 use crate::instruction::Opcode;
@@ -553,11 +553,6 @@ impl SlowPath<'_> {
         self.machine.points_below(self.heap, base, &mut points);
         points
     }
-}
-
-/// The name that programs know: one that begins with `%` stands for the library's procedure.
-fn public_name(name: &str) -> &str {
-    name.strip_prefix('%').unwrap_or(name)
 }
 
 fn plural(wanted: &str) -> &'static str {

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use duet_kernel::datum::shortened;
 use preserves::IOValue;
 
 /// Maximum depth of a caveat in levels.
@@ -59,9 +60,5 @@ impl std::error::Error for CaveatError {}
 /// Prints a part for people, shortened.
 pub(super) fn shown(value: &IOValue) -> String {
     const CHARACTERS_MAX: usize = 60;
-    let text = format!("{value:?}");
-    match text.char_indices().nth(CHARACTERS_MAX) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
+    shortened(&format!("{value:?}"), CHARACTERS_MAX)
 }

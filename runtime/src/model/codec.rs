@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use duet_journal::packed::{PackedValues, PackedWriter, View, write_tree};
+use duet_kernel::datum::shortened;
 use preserves::{IOValue, Value, ValueImpl};
 
 use crate::model::counted::counted;
@@ -71,12 +72,8 @@ impl DecodeError {
     /// Reports that `found` is not `expected`.
     pub fn kind(expected: &'static str, found: &IOValue) -> Self {
         const SHOWN_CHARACTERS: usize = 60;
-        let text = format!("{found:?}");
-        let mut shown: String = text.chars().take(SHOWN_CHARACTERS).collect();
-        if shown.len() < text.len() {
-            shown.push('…');
-        }
-        Self::Kind { expected, found: shown }
+        let found = shortened(&format!("{found:?}"), SHOWN_CHARACTERS);
+        Self::Kind { expected, found }
     }
 }
 

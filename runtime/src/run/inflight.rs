@@ -362,22 +362,44 @@ pub(crate) fn contents(source: &Source<'_>, state: &RunState) -> Result<BTreeMap
     Ok(consents)
 }
 
-/// Finds the record that made a call, from the newest backwards.
+/// Finds the record that made a call.
 fn made(source: &Source<'_>, request: RequestId) -> Result<Option<Tip>, RunError> {
     let head = source.store.head(source.run, source.branch)?;
-    let mut end = head.map_or(0, |head| head.sequence.number() + 1);
-    let is_it = |action: &Action| {
+    let end = head.map_or(0, |head| head.sequence.number() + 1);
+    let made = request_before(source, request, end)?;
+    Ok(made
+        .filter(|made| matches!(made.kind, EffectKind::Tool { .. }))
+        .map(|made| made.record))
+}
+
+/// A request, and the record that made it.
+pub(super) struct MadeRequest {
+    record: Tip,
+    pub(super) kind: EffectKind,
+}
+
+/// Finds the newest record before a position that made a request.
+///
+/// # Errors
+/// [`RunError::Store`], [`RunError::Decode`].
+pub(super) fn request_before(
+    source: &Source<'_>,
+    request: RequestId,
+    mut end: u64,
+) -> Result<Option<MadeRequest>, RunError> {
+    let of_action = |action: &Action| {
         let mut effects = action.effects();
-        effects.any(|(made, kind)| made == request && matches!(kind, EffectKind::Tool { .. }))
+        effects.find(|(made, kind)| *made == request && kind.is_request())
     };
     while end > 0 {
         let start = end.saturating_sub(PORTION);
         for record in portion(source, source.branch, start..end)?.rev() {
             let record = record?;
-            let turn = turn(&record)?;
-            if turn.is_some_and(|turn| turn.actions.iter().any(is_it)) {
+            let Some(turn) = turn(&record)? else { continue };
+            if let Some((_, kind)) = turn.actions.iter().find_map(of_action) {
                 let (hash, sequence) = (record.hash(), record.header().sequence);
-                return Ok(Some(Tip { hash, sequence }));
+                let record = Tip { hash, sequence };
+                return Ok(Some(MadeRequest { record, kind }));
             }
         }
         end = start;

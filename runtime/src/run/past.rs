@@ -1,10 +1,11 @@
 //! The past that a branch left when it went back, and the calls that it repeats.
 //!
-//! A call is repeated if the same actor makes the same call of the same tool for the same time
-//! since the branch parted from its past. The order in which parallel calls returned does not
-//! matter, nor when timers ran out, nor what clocks, drawn numbers and tools said: a call that has
-//! the same arguments in spite of that is the same, and its effect is there. A person, a peer or a
-//! text that said something else leads elsewhere.
+//! A call is repeated if the branch makes the same call of the same tool, for the same time since
+//! it parted from its past; among equal ones an actor repeats its own first. The order in which
+//! parallel calls returned does not matter, nor which numbers actors have because of that, nor when
+//! timers ran out, nor what clocks, drawn numbers and tools said: a call that has the same
+//! arguments in spite of that is the same, and its effect is there. A person, a peer or a text that
+//! said something else leads elsewhere.
 //! INVARIANT: a past that the branch has contradicted is dropped for good, and each call of a past
 //! is repeated at most once.
 //! It does not find results; `inflight.rs` does. Read next: `inflight.rs`.
@@ -15,7 +16,7 @@ use duet_journal::{Head, Sequence, Tip};
 use preserves::IOValue;
 
 use super::heads::kept_up_to;
-use super::inflight::{Outcome, portion, turn};
+use super::inflight::{Outcome, portion, request_before, turn};
 use super::source::{PORTION, Source};
 use crate::driver::EffectKind;
 use crate::model::codec::Codec;
@@ -24,31 +25,23 @@ use crate::record::TurnRecord;
 use crate::run::error::RunError;
 use crate::state::event::{Cause, Event};
 
-/// A call, but for its number: who calls which tool with what.
-type Call = (ActorId, String, Vec<u8>);
+/// The tool and the packed arguments of a call.
+type Call = (String, Vec<u8>);
 
 /// A call on a past.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PastCall {
     pub(super) turn: Sequence,
     pub(super) request: RequestId,
+    actor: ActorId,
 }
 
 /// Words from outside that a turn received.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Given {
     /// The answer to a question.
-    Answer(ActorId, IOValue, Outcome),
-    /// The answer to a request of which only the number is known.
-    Unknown(RequestId, Outcome),
-    Other(ActorId, IOValue),
-}
-
-/// Reads turns for the calls that they make and for what they receive.
-#[derive(Clone, Debug, Default)]
-struct Reader {
-    /// The requests so far: the question of a person, or nothing for what answers by itself.
-    asked: BTreeMap<RequestId, Option<IOValue>>,
+    Answer(IOValue, Outcome),
+    Other(IOValue),
 }
 
 /// The inputs and the calls of a turn.
@@ -57,48 +50,54 @@ struct Happened {
     calls: Vec<(Call, RequestId)>,
 }
 
+/// Reads turns for their calls and for the words that they receive.
+#[derive(Clone, Debug)]
+struct Reader {
+    /// The first record that is not shared; requests before it have the same numbers on both sides.
+    parted: u64,
+    /// The requests so far: the question to a person, or nothing for others.
+    asked: BTreeMap<RequestId, Option<IOValue>>,
+}
+
 impl Reader {
-    fn read(&mut self, turn: &TurnRecord) -> Happened {
-        let is_from_outside = turn.cause == (Cause::Input {});
-        let events = turn.events.iter().filter(|_| is_from_outside);
-        let given = events.filter_map(|event| self.given(turn.actor, event)).collect();
+    fn new(parted: u64) -> Self {
+        Self {
+            parted,
+            asked: BTreeMap::new(),
+        }
+    }
+
+    fn read(&mut self, source: &Source<'_>, turn: &TurnRecord) -> Result<Happened, RunError> {
+        let mut given = Vec::new();
+        if turn.cause == (Cause::Input {}) {
+            for event in &turn.events {
+                given.extend(self.given(source, event)?);
+            }
+        }
         let mut calls = Vec::new();
         for (request, kind) in turn.actions.iter().flat_map(|action| action.effects()) {
-            let question = match kind {
-                EffectKind::Tool { name, payload } => {
-                    calls.push(((turn.actor, name, payload.bytes().to_vec()), request));
-                    None
-                }
-                EffectKind::Ask { prompt, .. } => Some(prompt),
-                EffectKind::Timer { .. }
-                | EffectKind::Alarm { .. }
-                | EffectKind::Read { .. }
-                | EffectKind::Proceed { .. }
-                | EffectKind::Write { .. }
-                | EffectKind::Log { .. }
-                | EffectKind::Failure { .. }
-                | EffectKind::Withdraw
-                | EffectKind::Peer { .. }
-                | EffectKind::Progress { .. } => None,
-            };
-            self.asked.insert(request, question);
+            if kind.is_request() {
+                self.asked.insert(request, question(&kind));
+            }
+            if let EffectKind::Tool { name, payload } = kind {
+                calls.push(((name, payload.bytes().to_vec()), request));
+            }
         }
-        Happened { given, calls }
+        Ok(Happened { given, calls })
     }
 
     /// Returns the words of an event that came from outside; nothing for events that a program
     /// meets by itself, such as the time, and for a grant, which changes no program.
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "what is not named here was said by somebody"
+        reason = "every other event comes from a person, a peer or a text"
     )]
-    fn given(&self, actor: ActorId, event: &Event) -> Option<Given> {
-        match event {
-            Event::Answered { request, outcome } => match self.asked.get(request) {
-                Some(Some(prompt)) => Some(Given::Answer(actor, prompt.clone(), outcome.clone())),
-                Some(None) => None,
-                None => Some(Given::Unknown(*request, outcome.clone())),
-            },
+    fn given(&mut self, source: &Source<'_>, event: &Event) -> Result<Option<Given>, RunError> {
+        Ok(match event {
+            Event::Answered { request, outcome } => {
+                let question = self.question(source, *request)?;
+                question.map(|question| Given::Answer(question, outcome.clone()))
+            }
             Event::Prepared { .. }
             | Event::Settled { .. }
             | Event::Kept { .. }
@@ -106,9 +105,28 @@ impl Reader {
             | Event::Reconsider { .. }
             | Event::Orphaned { .. }
             | Event::Granted { .. } => None,
-            Event::Evaluate { text, .. } => Some(Given::Other(actor, IOValue::new(text.clone()))),
-            other => Some(Given::Other(actor, other.encode())),
+            Event::Evaluate { text, .. } => Some(Given::Other(IOValue::new(text.clone()))),
+            other => Some(Given::Other(other.encode())),
+        })
+    }
+
+    /// The question to a person that a request is, if it is one.
+    fn question(&mut self, source: &Source<'_>, request: RequestId) -> Result<Option<IOValue>, RunError> {
+        if let Some(known) = self.asked.get(&request) {
+            return Ok(known.clone());
         }
+        let made = request_before(source, request, self.parted)?;
+        let question = made.and_then(|made| question(&made.kind));
+        self.asked.insert(request, question.clone());
+        Ok(question)
+    }
+}
+
+fn question(kind: &EffectKind) -> Option<IOValue> {
+    if let EffectKind::Ask { prompt, .. } = kind {
+        Some(prompt.clone())
+    } else {
+        None
     }
 }
 
@@ -128,49 +146,54 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// Reads the past that a branch keeps beyond the records that it shares; nothing if those are
-    /// not of the branch `source`.
+    /// Reads the past that a branch keeps beyond the records that it shares; nothing if it has no
+    /// call that the branch `source` has made.
     ///
     /// # Errors
     /// [`RunError::Store`], [`RunError::Decode`].
     pub(super) fn of(source: &Source<'_>, head: Head, shared: u64) -> Result<Option<Past>, RunError> {
-        let kept = kept_up_to(head.branch.as_str(), source.branch);
         let mut past = Past {
             next: shared,
-            own: Reader::default(),
+            own: Reader::new(shared),
             calls: BTreeMap::new(),
             given: BTreeMap::new(),
             repeated: BTreeMap::new(),
             head,
         };
-        let mut reader = Reader::default();
-        let (mut start, end) = (shared, past.head.sequence.number() + 1);
+        past.read(source, shared)?;
+        Ok((!past.calls.is_empty()).then_some(past))
+    }
+
+    /// Takes the turns from a position on that the branch `source` has made.
+    fn read(&mut self, source: &Source<'_>, shared: u64) -> Result<(), RunError> {
+        let kept = kept_up_to(self.head.branch.as_str(), source.branch);
+        let mut reader = Reader::new(shared);
+        let (mut start, end) = (shared, self.head.sequence.number() + 1);
         while start < end {
             let stop = end.min(start + PORTION);
-            for record in portion(source, &past.head.branch, start..stop)? {
+            for record in portion(source, &self.head.branch, start..stop)? {
                 let record = record?;
                 let at = record.header().sequence;
                 if record.header().branch != *source.branch && kept.is_none_or(|last| at > last) {
-                    return Ok((at.number() > shared).then_some(past));
+                    return Ok(());
                 }
                 if let Some(turn) = turn(&record)? {
-                    past.add(at, reader.read(&turn));
+                    let happened = reader.read(source, &turn)?;
+                    self.add(at, turn.actor, happened);
                 }
             }
             start = stop;
         }
-        Ok(Some(past))
+        Ok(())
     }
 
-    fn add(&mut self, turn: Sequence, happened: Happened) {
+    fn add(&mut self, turn: Sequence, actor: ActorId, happened: Happened) {
         for given in happened.given {
             *self.given.entry(given).or_default() += 1;
         }
         for (call, request) in happened.calls {
-            self.calls
-                .entry(call)
-                .or_default()
-                .push_back(PastCall { turn, request });
+            let call = self.calls.entry(call).or_default();
+            call.push_back(PastCall { turn, request, actor });
         }
     }
 
@@ -179,12 +202,13 @@ impl Past {
     /// # Errors
     /// [`RunError::Store`], [`RunError::Decode`].
     pub(super) fn follow(&mut self, source: &Source<'_>, last: Sequence) -> Result<bool, RunError> {
-        while self.next <= last.number() {
+        // Nothing is left to repeat where all calls were.
+        while self.next <= last.number() && !self.calls.is_empty() {
             let stop = (last.number() + 1).min(self.next + PORTION);
             for record in portion(source, source.branch, self.next..stop)? {
                 if let Some(turn) = turn(&record?)? {
-                    let happened = self.own.read(&turn);
-                    if !self.repeat(happened) {
+                    let happened = self.own.read(source, &turn)?;
+                    if !self.repeat(turn.actor, happened) {
                         return Ok(false);
                     }
                 }
@@ -194,7 +218,7 @@ impl Past {
         Ok(true)
     }
 
-    fn repeat(&mut self, happened: Happened) -> bool {
+    fn repeat(&mut self, actor: ActorId, happened: Happened) -> bool {
         let is_given = happened.given.iter().all(|given| match self.given.get_mut(given) {
             Some(left @ 1..) => {
                 *left -= 1;
@@ -203,8 +227,14 @@ impl Past {
             Some(0) | None => false,
         });
         for (call, request) in happened.calls {
-            let known = self.calls.get_mut(&call).and_then(VecDeque::pop_front);
-            self.repeated.extend(known.map(|known| (request, known)));
+            let Some(left) = self.calls.get_mut(&call) else {
+                continue;
+            };
+            let own = left.iter().position(|made| made.actor == actor).unwrap_or(0);
+            self.repeated.extend(left.remove(own).map(|made| (request, made)));
+            if left.is_empty() {
+                self.calls.remove(&call);
+            }
         }
         is_given
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::{Home, ScopedVariable, UnitVariables, variables_of};
-use duet_kernel::datum::Datum;
+use duet_kernel::datum::shortened;
 use duet_kernel::heap::{Heap, RootId};
 use duet_kernel::machine::{FrameWords, NativeMode, OriginId, ParkedFrame, Trace, cell_value, parked_frames};
 use duet_kernel::printer::write_limited;
@@ -251,7 +251,7 @@ fn shown_variables(
     };
     let seen = variables.iter().enumerate().filter(|(index, _)| !is_hidden(*index));
     let written = |variable: &ScopedVariable| match &variable.home {
-        Home::Literal(literal) => Some(literal_text(literal)),
+        Home::Literal(literal) => Some(shortened(&literal.to_string(), VALUE_CHARACTERS_MAX)),
         Home::Register(_) | Home::Captured(_) | Home::Gone => {
             let value = value_of(heap, frame, variable)?;
             Some(write_limited(heap, code, value, VALUE_CHARACTERS_MAX))
@@ -262,16 +262,6 @@ fn shown_variables(
         value: written(variable),
     });
     shown.collect()
-}
-
-/// A literal as it would be written, cut off like the values of variables.
-fn literal_text(literal: &Datum) -> String {
-    let text = literal.to_string();
-    let is_whole = text.chars().nth(VALUE_CHARACTERS_MAX).is_none();
-    match text.char_indices().nth(VALUE_CHARACTERS_MAX - 1) {
-        Some((end, _)) if !is_whole => format!("{}…", &text[..end]),
-        Some(_) | None => text,
-    }
 }
 
 fn value_of(heap: &Heap, frame: &ParkedFrame, variable: &ScopedVariable) -> Option<Value> {

@@ -3,15 +3,18 @@
 //! INVARIANT: the process is a real one, and it does not outlive its test.
 //! Read next: `desk.rs`.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, Command};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStderr, ChildStdout, Command};
 
 use super::desk::Desk;
 
 /// A `duet run` in the background, which ends with its test.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    pub(crate) output: BufReader<std::process::ChildStdout>,
+    pub(crate) output: BufReader<ChildStdout>,
+    errors: BufReader<ChildStderr>,
+    /// The messages that were read so far.
+    said: String,
 }
 
 impl Drop for Running {
@@ -26,7 +29,13 @@ impl Running {
         let mut child = desk.spawn(line);
         // A program that reads has to wait.
         let output = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self { child, output }
+        let errors = BufReader::new(child.stderr.take().expect("a pipe"));
+        Self {
+            child,
+            output,
+            errors,
+            said: String::new(),
+        }
     }
 
     /// Reads a line of what the program prints.
@@ -51,6 +60,25 @@ impl Running {
         }
     }
 
+    /// Reads a message to people; nothing if it has ended.
+    pub(crate) fn message(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let length = self.errors.read_line(&mut line).expect("text");
+        self.said.push_str(&line);
+        (length > 0).then(|| line.trim_end().to_owned())
+    }
+
+    /// Reads messages up to one with a text.
+    #[track_caller]
+    pub(crate) fn until_message(&mut self, text: &str) {
+        while let Some(line) = self.message() {
+            if line.contains(text) {
+                return;
+            }
+        }
+        panic!("it never said {text:?}:\n{}", self.said);
+    }
+
     /// Types a line.
     pub(crate) fn type_line(&mut self, line: &str) {
         let input = self.child.stdin.as_mut().expect("a pipe");
@@ -70,10 +98,8 @@ impl Running {
 
     /// Waits until it ends; returns its exit code, and what it said to people.
     pub(crate) fn end(&mut self) -> (Option<i32>, String) {
+        while self.message().is_some() {}
         let code = self.child.wait().expect("it ends").code();
-        let mut errors = String::new();
-        let mut pipe = self.child.stderr.take().expect("a pipe");
-        pipe.read_to_string(&mut errors).expect("text");
-        (code, errors)
+        (code, std::mem::take(&mut self.said))
     }
 }

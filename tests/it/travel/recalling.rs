@@ -1,6 +1,6 @@
 //! Calls that are made once, and those that a person wants made again.
 //!
-//! INVARIANT: what a tool did is counted in a file that only the tool writes.
+//! INVARIANT: a file that only the tool writes counts its calls.
 //! Read next: `../travel.rs`.
 
 use std::fs;
@@ -115,7 +115,7 @@ fn a_fork_makes_its_own_calls_where_it_goes_on() {
     desk.check("answer r/main yes", 4, "");
     desk.check("answer r/f yes", 4, "");
     assert_eq!(count(&desk), 3, "one before the fork, and one on each branch after it");
-    // Both futures are the same words, but what f repeats is its own.
+    // Both branches receive the same words, but f repeats only its own calls.
     desk.check("goto r/f@0", 0, "");
     desk.check("resume r/f", 4, "");
     let said = desk.check("answer r/f yes", 4, "");

@@ -1,7 +1,7 @@
 //! Calls that a run makes again after it went back: what is the same although turns differ, and
 //! what is not.
 //!
-//! INVARIANT: what a tool did is counted in a file that only the tool writes.
+//! INVARIANT: a file that only the tool writes counts its calls.
 //! Read next: `../travel.rs`.
 
 use std::fs;
@@ -77,6 +77,21 @@ fn time_and_chance_do_not_make_a_call_another_one() {
            :delay 60 :when (lambda (failure) #t))
          (leave \"done\")",
         "try try done",
+    );
+}
+
+#[test]
+fn actors_that_begin_in_another_order_repeat_their_calls() {
+    // The call returns at once where it is repeated, so its actor begins before the other.
+    check_once(
+        "(define (worker word)
+           (sh (string-append (if (string=? word \"called\") \"sleep 0.5; \" \"\") \"echo \" word \" >> log\")))
+         (register-entity! 'worker worker)
+         (define ended '())
+         (define (end! word) (set! ended (cons word ended)))
+         (all-of (lambda () (sh \"sleep 0.9\") (end! \"called\")) (lambda () (sleep 300) (end! \"slept\")))
+         (for-each (lambda (word) (spawn-entity! 'worker :config word)) (reverse ended))",
+        "slept called",
     );
 }
 
