@@ -26,9 +26,26 @@ const CODE_NAME_LENGTH: usize = 8;
 /// A procedure of the host: its name, and the least and the most arguments.
 type Row = (String, u8, Option<u8>);
 
+/// The variable that keeps the names of procedures in the binary, for a profiler.
+const KEEP_SYMBOLS: &str = "DUET_SYMBOLS";
+
+/// Lets the linker leave out the names of procedures, which are a quarter of the binary.
+fn strip_release() -> io::Result<()> {
+    let is_set_to = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    let mut lines = format!("cargo::rerun-if-env-changed={KEEP_SYMBOLS}\n");
+    if is_set_to("PROFILE", "release")
+        && is_set_to("CARGO_CFG_TARGET_OS", "linux")
+        && env::var_os(KEEP_SYMBOLS).is_none()
+    {
+        lines += "cargo::rustc-link-arg-bins=-Wl,--strip-all\n";
+    }
+    io::stdout().write_all(lines.as_bytes())
+}
+
 fn main() -> io::Result<()> {
     let changes = format!("cargo::rerun-if-changed=build.rs\ncargo::rerun-if-changed={TABLES}\n");
     io::stdout().write_all(changes.as_bytes())?;
+    strip_release()?;
     let rows = rows()?;
     let listed: Vec<String> = rows.iter().map(|row| format!("{row:?}\n")).collect();
     let primitive = |(name, least, most): Row| Primitive {

@@ -382,13 +382,19 @@ pub(crate) fn age(since_ms: u64, now_ms: u64) -> String {
     duration(now_ms.saturating_sub(since_ms))
 }
 
-/// When a moment is or was, in words: `in 5 min`, `3 h ago`, or `now` within a minute. Both are by
+/// When a moment is or was, in words: `in 5 min`, `40 s ago`, or `now` within a second. Both are by
 /// the clock of the journal, in milliseconds since 1970.
 pub(crate) fn when(moment_ms: u64, now_ms: u64) -> String {
-    match (duration(moment_ms.abs_diff(now_ms)), moment_ms > now_ms) {
-        (length, _) if length.is_empty() => "now".to_owned(),
-        (length, true) => format!("in {length}"),
-        (length, false) => format!("{length} ago"),
+    let distance_ms = moment_ms.abs_diff(now_ms);
+    let length = match distance_ms {
+        0..1_000 => return "now".to_owned(),
+        1_000..60_000 => format!("{} s", distance_ms / 1_000),
+        _ => duration(distance_ms),
+    };
+    if moment_ms > now_ms {
+        format!("in {length}")
+    } else {
+        format!("{length} ago")
     }
 }
 

@@ -167,6 +167,18 @@ pub struct Unit {
 }
 
 impl Unit {
+    /// Lists a form and all forms in it, each before its parts, in the order of the text.
+    pub fn inside(&self, form: CoreId) -> Vec<CoreId> {
+        let (mut found, mut pending) = (Vec::new(), vec![form]);
+        while let Some(node) = pending.pop() {
+            found.push(node);
+            let first = pending.len();
+            self.push_parts(node, &mut pending);
+            pending[first..].reverse();
+        }
+        found
+    }
+
     /// Appends the parts of a node, including bodies of procedures.
     pub fn push_parts(&self, id: CoreId, parts: &mut Vec<CoreId>) {
         match &self.nodes[id.0 as usize] {

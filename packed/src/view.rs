@@ -77,13 +77,35 @@ impl<'a> View<'a> {
         self.text(tag::SYMBOL)
     }
 
-    fn text(self, tag: u8) -> Option<&'a str> {
-        if self.0[0] != tag {
-            return None;
+    /// Returns the UTF-8 bytes of the text, if this is a string or a symbol.
+    #[inline]
+    pub fn utf8(self) -> Option<&'a [u8]> {
+        if self.0[0] == tag::STRING || self.0[0] == tag::SYMBOL {
+            self.content()
+        } else {
+            None
         }
+    }
+
+    /// Says whether this is a symbol.
+    #[inline]
+    pub fn is_symbol(self) -> bool {
+        self.0[0] == tag::SYMBOL
+    }
+
+    fn text(self, tag: u8) -> Option<&'a str> {
+        if self.0[0] == tag {
+            str::from_utf8(self.content()?).ok()
+        } else {
+            None
+        }
+    }
+
+    /// The bytes behind the length of an atom that has one.
+    fn content(self) -> Option<&'a [u8]> {
         let mut at = 1;
         varint::take(self.0, &mut at)?;
-        str::from_utf8(&self.0[at..]).ok()
+        Some(&self.0[at..])
     }
 
     /// Says whether the value is at most `levels` deep; of one with something embedded it may say

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use duet_journal::Sequence;
-use duet_runtime::scheme::Listed;
+use duet_runtime::scheme::{Listed, UnevaluatedForm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -13,7 +13,7 @@ use crate::error::CommandError;
 use crate::journal::Place;
 use crate::launch::Program;
 use crate::owned_run::patching::{PatchOptions, Preview, WaitingFrame};
-use crate::saying::{Way, say};
+use crate::saying::{Way, quoted, say};
 use crate::verb::form::as_json;
 use crate::verb::frames;
 use crate::verb::project::Project;
@@ -97,6 +97,8 @@ impl Request {
 pub(crate) struct Report {
     /// The branch.
     name: String,
+    /// The file of the text.
+    program: PathBuf,
     /// The turn that took the text on; none if it was only looked at, or says the same.
     turn: Option<Sequence>,
     preview: Preview,
@@ -141,7 +143,13 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         Some(owned.take_on(text, &mut *store, stage)?)
     };
     project.set_current(&place);
-    Ok(Report { name, turn, preview })
+    let program = request.program.clone();
+    Ok(Report {
+        name,
+        program,
+        turn,
+        preview,
+    })
 }
 
 /// Requires that an address means the newest turn of a branch, because no other one does this.
@@ -161,6 +169,7 @@ fn told_of(waiting: &WaitingFrame, preview: &Preview) -> String {
         fiber,
         frame,
         kept,
+        ..
     } = waiting;
     let frame = frames::frame(frame, &preview.texts);
     let whose = fiber.map_or("a continuation".to_owned(), |fiber| fiber.to_string());
@@ -168,6 +177,10 @@ fn told_of(waiting: &WaitingFrame, preview: &Preview) -> String {
         None => format!("moved: {actor}: {whose} in {frame}"),
         Some(reason) => format!("kept: {actor}: {whose} in {frame}: {reason}"),
     }
+}
+
+fn names_of(forms: &[UnevaluatedForm]) -> Vec<String> {
+    forms.iter().map(|form| form.name.clone()).collect()
 }
 
 /// The report as JSON.
@@ -188,11 +201,13 @@ pub(crate) struct Form {
     data: Vec<String>,
     /// The numbers of the expressions that differ and are not evaluated.
     expressions: Vec<String>,
-    /// The definitions that the new text does not have.
+    /// The definitions and expressions that the new text does not have.
     removed: Vec<String>,
     /// The record types whose records become those of another definition.
     migrated: Vec<String>,
     frames: Vec<FrameForm>,
+    /// The variables with a value of `--let` that no waiting frame needs.
+    unneeded: Vec<String>,
 }
 
 /// A frame that waits in changed code.
@@ -231,11 +246,12 @@ impl Report {
             recompiled,
             added,
             run,
-            data,
-            expressions: expressions.into_iter().map(|(number, _)| number).collect(),
+            data: names_of(&data),
+            expressions: names_of(&expressions),
             removed,
             migrated,
             frames: waiting.collect(),
+            unneeded: self.preview.unneeded.clone(),
         })
     }
 
@@ -244,23 +260,26 @@ impl Report {
         if !self.preview.changes() {
             return Told::data("").say(format!("the text says what {} executes; nothing changes", self.name));
         }
-        let expressions: Vec<String> = listed.expressions.iter().map(|(number, _)| number.clone()).collect();
+        let (data, expressions) = (names_of(&listed.data), names_of(&listed.expressions));
         let rows = [
             ("changed", &listed.changed, ""),
             ("recompiled, because they contain others", &listed.recompiled, ""),
             ("added", &listed.added, ""),
             ("evaluated", &listed.run, ""),
             ("records migrated", &listed.migrated, ""),
-            ("not evaluated: values", &listed.data, ", whose values stay"),
+            ("not evaluated: values", &data, ", whose values stay"),
             ("not evaluated: expressions", &expressions, " of the new text"),
-            ("gone from the text", &listed.removed, ", which stay"),
+            ("gone from the text, and kept", &listed.removed, ""),
         ];
         let rows = rows.iter().filter(|(_, names, _)| !names.is_empty());
         let lines = rows.map(|(what, names, rest)| format!("{what}: {}{rest}\n", names.join(", ")));
         let waiting = self.preview.frames.iter();
         let waiting = waiting.map(|waiting| told_of(waiting, &self.preview) + "\n");
         let told = Told::data(lines.chain(waiting).collect::<String>());
-        let asked = listed.data.iter().chain(&expressions).cloned().collect::<Vec<_>>();
+        let needless = self.preview.unneeded.iter();
+        let told = needless.fold(told, |told, name| {
+            told.say(format!("no waiting frame needs the value of `--let {name}`"))
+        });
         let told = match self.turn {
             Some(turn) => told.say(say![
                 format!("{}@{turn} has the changed text; ", self.name),
@@ -272,8 +291,17 @@ impl Report {
                 self.name
             )),
         };
-        match asked.first() {
-            Some(first) => told.say(format!("`--run {first}` evaluates it, too")),
+        match data.iter().chain(&expressions).next() {
+            Some(first) => {
+                let words = format!(
+                    "{} --run {}",
+                    quoted(&self.program.display().to_string()),
+                    quoted(first)
+                );
+                let way = Way::at("patch", &self.name).with(words);
+                let what = if data.is_empty() { "expression " } else { "" };
+                told.say(say![way, format!(" evaluates {what}{first}, too")])
+            }
             None => told,
         }
     }

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use duet_kernel::expander::SourceText;
+use duet_runtime::scheme;
 
 use super::OwnedRun;
 use crate::launch;
@@ -26,7 +27,11 @@ impl OwnedRun {
     /// of texts which were edited since the run began.
     pub(crate) fn tell_code(&self, terminal: &mut Terminal) {
         self.tell_versions(terminal);
-        let changed = edited(self.texts.all());
+        let mut changed = edited(self.texts.all());
+        let patched = self.run.state().patches.last();
+        if let Some(texts) = patched.and_then(|patched| scheme::texts(&patched.text.program).ok()) {
+            changed.retain(|name| texts.iter().any(|(executed, _)| executed == name));
+        }
         let Some(first) = changed.first() else { return };
         let name = &self.place.name;
         let (what, has) = match changed.len() {
@@ -56,16 +61,15 @@ fn other_code(versions: &[String]) -> String {
     )
 }
 
-/// The names of the texts that came from files which now say something else.
+/// The names of the texts that came from files which now say something else. Of several texts of a
+/// file, the run executes the last.
 fn edited(texts: &[SourceText]) -> Vec<&str> {
+    let newest = |(place, text): &(usize, &SourceText)| texts[place + 1..].iter().all(|later| later.name != text.name);
     let is_own = |text: &SourceText| duet_stdlib::FILES.iter().all(|(_, known)| **known != *text.text);
     let has_changed = |text: &&SourceText| {
         let now = launch::read_program(Path::new(&text.name));
         now.is_ok_and(|(now, _)| now != *text.text) && is_own(text)
     };
-    texts
-        .iter()
-        .filter(has_changed)
-        .map(|text| text.name.as_str())
-        .collect()
+    let newest = texts.iter().enumerate().filter(newest).map(|(_, text)| text);
+    newest.filter(has_changed).map(|text| text.name.as_str()).collect()
 }

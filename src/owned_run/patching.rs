@@ -14,7 +14,7 @@ use duet_runtime::model::changed_text::ChangedText;
 use duet_runtime::model::failure::{Failure, Frame};
 use duet_runtime::model::identity::{ActorId, FiberId};
 use duet_runtime::run::error::RunError;
-use duet_runtime::scheme::{Listed, SchemePrograms};
+use duet_runtime::scheme::{Listed, SchemePrograms, TopPlace, UnevaluatedForm};
 use duet_runtime::state::RunState;
 use duet_runtime::state::patches::Patched;
 
@@ -37,15 +37,19 @@ pub(crate) struct PatchOptions<'a> {
 
 /// What a changed text would change.
 pub(crate) struct Preview {
+    /// Whether the text says something else.
+    differs: bool,
     pub(crate) listed: Listed,
     pub(crate) frames: Vec<WaitingFrame>,
+    /// The variables with a value of the person's that no frame needs.
+    pub(crate) unneeded: Vec<String>,
     pub(crate) texts: render::SourceTexts,
 }
 
 impl Preview {
     /// Whether the text says something else, or moves frames that an earlier one has left behind.
     pub(crate) fn changes(&self) -> bool {
-        !self.listed.is_empty() || self.frames.iter().any(|frame| frame.kept.is_none())
+        self.differs || self.frames.iter().any(|frame| frame.kept.is_none())
     }
 }
 
@@ -57,6 +61,10 @@ pub(crate) struct WaitingFrame {
     pub(crate) frame: Frame,
     /// Why it stays in that code; nothing if it moves to the new one.
     pub(crate) kept: Option<String>,
+    /// The variables whose values the person gives.
+    pub(crate) given: BTreeSet<String>,
+    /// Where it goes on at the top level of the new text, if it does.
+    pub(crate) top: Option<TopPlace>,
 }
 
 /// How the names of the libraries begin that Duet brings.
@@ -112,13 +120,30 @@ impl OwnedRun {
             libraries,
         });
         let tried = self.run.programs_mut::<SchemePrograms>().try_on(&patches, &manifest);
-        let (listed, before) = tried.map_err(|failure| self.refusal(&failure, terminal))?;
+        let (mut listed, before) = tried.map_err(|failure| self.refusal(&failure, terminal))?;
         let frames = self.waiting_frames();
         let programs = self.run.programs_mut::<SchemePrograms>();
         let texts = render::SourceTexts::of(programs.expander());
         let stopped = programs.stop_trying(&before);
         stopped.map_err(|failure| self.refusal(&failure, terminal))?;
-        Ok(Preview { listed, frames, texts })
+        let differs = !listed.is_empty();
+        // Forms behind the one at which a body waits come in their new text.
+        let is_to_come = |form: &UnevaluatedForm| {
+            let mut tops = frames.iter().filter_map(|frame| frame.top.as_ref());
+            tops.any(|top| top.library == form.place.library && top.number < form.place.number)
+        };
+        listed.data.retain(|form| !is_to_come(form));
+        listed.expressions.retain(|form| !is_to_come(form));
+        let names = text.values.iter().filter_map(|value| value.split_once('='));
+        let is_unneeded = |name: &&str| !frames.iter().any(|frame| frame.given.contains(*name));
+        let unneeded = names.map(|(name, _)| name).filter(is_unneeded).map(str::to_owned);
+        Ok(Preview {
+            differs,
+            unneeded: unneeded.collect(),
+            listed,
+            frames,
+            texts,
+        })
     }
 
     /// The frames of all computations that wait in code of earlier texts.
@@ -137,6 +162,8 @@ impl OwnedRun {
                 fiber: parked.map(|parked| fibers[parked]),
                 frame: moved.frame,
                 kept: moved.kept,
+                given: moved.given,
+                top: moved.top,
             }));
         }
         found

@@ -79,6 +79,7 @@ mod oncall;
 mod output;
 mod owners;
 mod patch;
+mod patched;
 mod own_names;
 mod pages;
 mod paging;

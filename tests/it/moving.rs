@@ -422,6 +422,18 @@ fn a_variable_that_a_frame_does_not_have_is_given() {
         assert_eq!(refused.code, 1, "{given}: {}{}", refused.output, refused.errors);
         assert!(refused.errors.contains(said), "{given}: {}", refused.errors);
     }
+    let unknown = desk.duet("patch loop new.scm --let whom=a --let more=7");
+    assert!(
+        unknown.code == 1 && unknown.errors.contains("has a variable `whom`; did you mean `who`?"),
+        "{unknown:?}"
+    );
+    let needless = desk.duet("patch loop new.scm --dry-run --let who=a --let more=7 --let name=5");
+    assert!(
+        needless
+            .errors
+            .contains("no waiting frame needs the value of `--let name`"),
+        "{needless:?}"
+    );
     let refused = desk.duet("patch loop new.scm --let who=b --let more=7");
     assert!(refused.errors.contains("undefined-variable: b"), "{}", refused.errors);
     let frames = patched(&desk, "--let who=a --let \"more='(7)\"")["frames"].clone();

@@ -7,6 +7,8 @@
 //! It does not write frames; `machine/moving.rs` does.
 //! Read next: `core/alignment.rs`, `machine/moving.rs`.
 
+mod arguments;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -99,6 +101,22 @@ pub struct FrameMove {
     pub registers: Vec<Source>,
     /// The expressions whose values it needs.
     pub computed: Vec<Computed>,
+    /// The variables whose values the person gives.
+    pub given: BTreeSet<String>,
+    /// The top-level form of the new unit at which it goes on, by number, if it is the frame of the
+    /// unit's body.
+    pub top: Option<usize>,
+}
+
+/// A frame whose move is planned.
+struct Planned<'a> {
+    /// Where it waits in the old unit.
+    site: &'a Site,
+    /// The contents of its registers that the new frame has not taken.
+    held: Vec<(u16, Content)>,
+    /// The expressions and values that it needs of the person, as far as is known.
+    computed: Vec<Computed>,
+    given: BTreeSet<String>,
 }
 
 /// Why a frame stays in the code in which it began.
@@ -122,6 +140,11 @@ pub enum Kept {
     Procedure,
     /// Top-level forms have changed sides, or the patch evaluates one that is still to come.
     Order,
+    /// The compiler has put an argument of a call that is under way into the new code, and it is
+    /// not that of the frame.
+    Argument(String),
+    /// The person gives a variable in whose place the new code has an argument of its own.
+    Embedded(String),
     /// Its procedure is too large to say what it keeps.
     TooLarge,
 }
@@ -147,6 +170,14 @@ impl fmt::Display for Kept {
             Kept::Order => {
                 formatter.write_str("forms of the text that are evaluated already would come again, or never")
             }
+            Kept::Argument(name) => write!(
+                formatter,
+                "the new text passes something else for `{name}` to a procedure that has begun"
+            ),
+            Kept::Embedded(name) => write!(
+                formatter,
+                "the new text passes `{name}` itself where the frame waits, so `--let` cannot give it"
+            ),
             Kept::TooLarge => formatter.write_str("its procedure is too large"),
         }
     }
@@ -234,7 +265,11 @@ impl Moves {
         if is_body {
             self.check_order(site, new)?;
         }
-        self.registers(code, point, site, new)
+        let top = new.place.first().filter(|_| is_body);
+        Ok(FrameMove {
+            top: top.and_then(|form| self.alignment.new_top(*form)),
+            ..self.registers(code, point, site, new)?
+        })
     }
 
     /// The call that a frame with this return point waits for.
@@ -270,8 +305,13 @@ impl Moves {
         let (Some(kept), Some(needed)) = (code.live_at(point.payload()), code.live_at(position + 1)) else {
             return Err(Kept::TooLarge);
         };
-        let mut held = self.held(kept, point.detail() as usize - 1, old);
-        let mut computed = Vec::new();
+        self.check_arguments(old, new)?;
+        let mut frame = Planned {
+            site: old,
+            held: self.held(kept, point.detail() as usize - 1, old),
+            computed: Vec::new(),
+            given: BTreeSet::new(),
+        };
         let mut registers = vec![Source::Nothing; window];
         let wanted = self.new.variables.contents_at(new);
         for register in (0..window as u16).filter(|register| is_in(needed, *register)) {
@@ -279,17 +319,19 @@ impl Moves {
                 is_in(kept, 0).then_some(Source::Register(0)).ok_or(Kept::Procedure)?
             } else {
                 let content = wanted.iter().find(|(other, _)| *other == register);
-                self.source(&mut held, &content.ok_or(Kept::Operands)?.1, &mut computed)?
+                self.source(&mut frame, &content.ok_or(Kept::Operands)?.1)?
             };
         }
         // What the old code would still have used must not be lost.
-        if held.iter().any(|(_, content)| self.would_be_lost(content)) {
+        if frame.held.iter().any(|(_, content)| self.would_be_lost(content)) {
             return Err(Kept::Operands);
         }
         Ok(FrameMove {
             position: position + 1,
             registers,
-            computed,
+            computed: frame.computed,
+            given: frame.given,
+            top: None,
         })
     }
 
@@ -323,21 +365,19 @@ impl Moves {
 
     /// Finds what a register of the new frame holds among what the old one holds; operands are
     /// taken from there.
-    fn source(
-        &self,
-        held: &mut Vec<(u16, Content)>,
-        wanted: &Content,
-        computed: &mut Vec<Computed>,
-    ) -> Result<Source, Kept> {
-        let found = held.iter().position(|(_, content)| self.is_same(content, wanted));
+    fn source(&self, frame: &mut Planned<'_>, wanted: &Content) -> Result<Source, Kept> {
+        let found = frame.held.iter().position(|(_, content)| self.is_same(content, wanted));
         let Some(found) = found else {
             return match wanted {
-                Content::Variable { name, is_in_cell, .. } => self.given(held, name.as_str(), *is_in_cell, computed),
-                Content::Value(place) => self.steady(held, place).ok_or(Kept::Operands),
+                Content::Variable { name, is_in_cell, .. } => match self.passed(frame, wanted) {
+                    Some(source) => Ok(source),
+                    None => self.given(frame, name.as_str(), *is_in_cell),
+                },
+                Content::Value(place) => self.steady(&frame.held, place).ok_or(Kept::Operands),
                 Content::Partial(..) => Err(Kept::Operands),
             };
         };
-        let register = held[found].0;
+        let register = frame.held[found].0;
         let (
             Content::Variable {
                 is_in_cell: was_in_cell,
@@ -345,9 +385,9 @@ impl Moves {
                 ..
             },
             Content::Variable { is_in_cell, name, .. },
-        ) = (&held[found].1, wanted)
+        ) = (&frame.held[found].1, wanted)
         else {
-            held.remove(found);
+            frame.held.remove(found);
             return Ok(Source::Register(register));
         };
         match (was_in_cell, is_in_cell) {
@@ -358,30 +398,24 @@ impl Moves {
     }
 
     /// Where a variable has its value from that the frame does not have.
-    fn given(
-        &self,
-        held: &[(u16, Content)],
-        name: &str,
-        is_in_cell: bool,
-        computed: &mut Vec<Computed>,
-    ) -> Result<Source, Kept> {
-        match self.given.get(name) {
-            None => Err(Kept::Variable(name.to_owned())),
-            Some(Given::Literal(number)) if is_in_cell => Ok(Source::GivenCell(*number)),
-            Some(Given::Literal(number)) => Ok(Source::Given(*number)),
-            Some(Given::Expression { number, names }) => {
-                let (number, place) = (*number, computed.len());
-                computed.push(Computed {
-                    number,
-                    inputs: inputs(held, names),
-                });
-                Ok(if is_in_cell {
+    fn given(&self, frame: &mut Planned<'_>, name: &str, is_in_cell: bool) -> Result<Source, Kept> {
+        let given = self.given.get(name);
+        let given = given.ok_or_else(|| Kept::Variable(name.to_owned()))?;
+        frame.given.insert(name.to_owned());
+        Ok(match given {
+            Given::Literal(number) if is_in_cell => Source::GivenCell(*number),
+            Given::Literal(number) => Source::Given(*number),
+            Given::Expression { number, names } => {
+                let (number, place) = (*number, frame.computed.len());
+                let inputs = inputs(&frame.held, names);
+                frame.computed.push(Computed { number, inputs });
+                if is_in_cell {
                     Source::ComputedCell(place)
                 } else {
                     Source::Computed(place)
-                })
+                }
             }
-        }
+        })
     }
 
     /// Where an operand has its value from that is the same whenever it is evaluated: a small

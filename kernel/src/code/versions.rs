@@ -2,9 +2,10 @@
 //! one.
 //!
 //! A procedure is known by its expression, if the alignment of the two texts knows what has become
-//! of it, else by its path: its name, its number among those of that name in the procedure around
-//! it, and the path of that one. Closures over a block can take the code of another only if
-//! they have captured the same variables in the same order, in cells or not.
+//! of it. Else it is known by its path, if all procedures of it have names: its name, its number
+//! among those of that name in the procedure around it, and the path of that one. Closures over a
+//! block can take the code of another only if they have captured the same variables in the same
+//! order, in cells or not.
 //! INVARIANT: a block that takes the place of another reads no captured value that the closures
 //! over the other do not have, and has a frame of at least its size.
 //! It does not rewrite closures; `heap/closures.rs` does.
@@ -29,7 +30,7 @@ pub struct Procedure {
     pub block: usize,
     captured: Vec<ScopedVariable>,
     /// Its expression.
-    form: Option<CoreId>,
+    pub form: Option<CoreId>,
 }
 
 /// One level of a path.
@@ -49,6 +50,11 @@ impl Procedure {
             name => name,
         });
         names.collect::<Vec<_>>().join(" in ")
+    }
+
+    /// Whether it and all procedures around it have names.
+    fn is_named(&self) -> bool {
+        self.path.iter().all(|step| !step.name.is_empty())
     }
 
     /// Returns the name of the definition that it is the value of; nothing for one inside another.
@@ -121,9 +127,10 @@ pub fn successors(before: &[Procedure], now: &[Procedure], alignment: &Alignment
     let successor = |old: &Procedure| {
         let new = match become_of(old) {
             Some(form) => now.iter().find(|new| new.form == Some(form)),
-            None => now
+            None if old.form.is_none() || old.is_named() => now
                 .iter()
                 .find(|new| old.path == new.path && new.form.is_none_or(|form| !known.contains(&form))),
+            None => None,
         };
         let new = new.filter(|new| old.captured == new.captured)?;
         Some((old.block, new.block))

@@ -85,6 +85,13 @@ impl Copies {
         self.parameters.get(&call).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the parameter of a replaced call has become a variable of its own; the calls are
+    /// those of the unit before integration, outermost first.
+    pub(super) fn has_own(&self, calls: &[CoreId], parameter: VariableId) -> bool {
+        let mut variables = self.variables.values();
+        variables.any(|(call, own)| *own == parameter && self.path_of(*call) == calls)
+    }
+
     /// Whether a variable is a parameter of a procedure that was integrated.
     pub(super) fn is_parameter(&self, variable: VariableId) -> bool {
         self.variables.contains_key(&variable)

@@ -258,6 +258,12 @@ impl UnitVariables {
         self.blocks.iter().enumerate().flat_map(of_block).collect()
     }
 
+    /// Whether a parameter of the procedure that was integrated in the last of some nested calls
+    /// has a register of its own, because the call passes neither a literal nor a variable.
+    pub fn has_own(&self, calls: &Place, parameter: VariableId) -> bool {
+        self.copies.has_own(calls, parameter)
+    }
+
     /// Returns what the registers hold while a call runs, register 0 excepted, which holds the
     /// running procedure.
     pub fn contents_at(&self, site: &Site) -> Vec<(u16, Content)> {

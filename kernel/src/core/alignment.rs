@@ -10,14 +10,15 @@
 //! two units only.
 //! It does not know frames; `code/moves.rs` does. Read next: `code/moves.rs`.
 
+mod lists;
+mod side;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::forms::{FormKind, TopForm};
-use super::{Core, CoreId, LambdaId, Unit, VariableId};
+use self::lists::{Likeness, Listed, Standing};
+use self::side::{Hash, Side};
+use super::{Core, CoreId, Unit, VariableId};
 use crate::datum::Name;
-
-/// The hash of a form; variables count by name.
-type Hash = [u8; 32];
 
 /// Which form and which variable of a unit is which of an earlier version of it.
 #[derive(Debug, Default)]
@@ -73,6 +74,13 @@ impl Alignment {
         self.tops_of[1].get(&node).copied()
     }
 
+    /// Returns the number of the top-level form of the old unit that has become the one of the new
+    /// unit with a number.
+    pub fn old_top(&self, new: usize) -> Option<usize> {
+        let mut tops = self.tops.iter();
+        tops.find(|(_, now)| *now == new).map(|(before, _)| *before)
+    }
+
     /// Whether the same top-level forms stand before two top-level forms, and the same after them:
     /// that of the old unit that `old` is part of, and that of the new one.
     pub fn keeps_order(&self, old: CoreId, new: CoreId) -> bool {
@@ -80,157 +88,6 @@ impl Alignment {
             return false;
         };
         self.tops.iter().all(|(before, now)| before.cmp(old) == now.cmp(new))
-    }
-}
-
-/// One of the two units.
-struct Side<'a> {
-    unit: &'a Unit,
-    tops: Vec<CoreId>,
-    /// Those of the top-level forms that are migrations.
-    migrations: BTreeSet<CoreId>,
-    /// The hashes of the nodes that the body reaches.
-    hashes: BTreeMap<CoreId, Hash>,
-}
-
-impl<'a> Side<'a> {
-    fn of(unit: &'a Unit) -> Self {
-        let forms = unit.top_forms();
-        let is_migration = |form: &&TopForm| matches!(form.kind, FormKind::Migration(_));
-        let mut side = Self {
-            unit,
-            tops: forms.iter().map(|form| form.node).collect(),
-            migrations: forms.iter().filter(is_migration).map(|form| form.node).collect(),
-            hashes: BTreeMap::new(),
-        };
-        // Parts come after the form to which they belong.
-        for node in side.inside(unit.body).into_iter().rev() {
-            let mut hasher = blake3::Hasher::new();
-            hasher.update(side.label(node).as_bytes());
-            for part in side.parts(node) {
-                hasher.update(&side.hash(part));
-            }
-            side.hashes.insert(node, *hasher.finalize().as_bytes());
-        }
-        side
-    }
-
-    fn node(&self, id: CoreId) -> &'a Core {
-        &self.unit.nodes[id.0 as usize]
-    }
-
-    fn hash(&self, id: CoreId) -> Hash {
-        self.hashes.get(&id).copied().unwrap_or_default()
-    }
-
-    fn parts(&self, id: CoreId) -> Vec<CoreId> {
-        let mut parts = Vec::new();
-        self.unit.push_parts(id, &mut parts);
-        parts
-    }
-
-    /// A form and all forms in it, each before its parts.
-    fn inside(&self, form: CoreId) -> Vec<CoreId> {
-        let (mut found, mut pending) = (Vec::new(), vec![form]);
-        while let Some(node) = pending.pop() {
-            found.push(node);
-            let first = pending.len();
-            self.unit.push_parts(node, &mut pending);
-            pending[first..].reverse();
-        }
-        found
-    }
-
-    fn tops_of_nodes(&self) -> BTreeMap<CoreId, usize> {
-        let tops = self.tops.iter().enumerate();
-        tops.flat_map(|(number, top)| self.inside(*top).into_iter().map(move |node| (node, number)))
-            .collect()
-    }
-
-    fn name(&self, variable: VariableId) -> &'a Name {
-        &self.unit.variables[variable.0 as usize].name
-    }
-
-    fn lambda(&self, id: LambdaId) -> &'a super::Lambda {
-        &self.unit.lambdas[id.0 as usize]
-    }
-
-    fn names(&self, variables: impl IntoIterator<Item = VariableId>) -> String {
-        let names = variables.into_iter().map(|variable| self.name(variable).as_str());
-        names.collect::<Vec<_>>().join(" ")
-    }
-
-    fn global(&self, id: super::GlobalId) -> String {
-        let name = &self.unit.globals[id.0 as usize].name;
-        format!("{} {}", name.library, name.name)
-    }
-
-    /// What a node says without its parts.
-    fn label(&self, id: CoreId) -> String {
-        match self.node(id) {
-            Core::Constant(datum) => format!("constant {datum}"),
-            Core::Unspecified => "unspecified".to_owned(),
-            Core::CountCall => "count-call".to_owned(),
-            Core::Local(variable) => format!("local {}", self.name(*variable)),
-            Core::SetLocal(variable, _) => format!("set-local {}", self.name(*variable)),
-            Core::Global(global) => format!("global {}", self.global(*global)),
-            Core::SetGlobal(global, _) => format!("set-global {}", self.global(*global)),
-            Core::DefineGlobal(global, _) => format!("define {}", self.global(*global)),
-            Core::Primitive(name) => format!("primitive {name}"),
-            Core::If { .. } => "if".to_owned(),
-            Core::Lambda(clauses) => {
-                let clauses = clauses.iter().map(|clause| {
-                    let lambda = self.lambda(*clause);
-                    let parameters = self.names(lambda.parameters.iter().copied());
-                    format!("({parameters} . {})", self.names(lambda.rest))
-                });
-                format!("lambda {}", clauses.collect::<String>())
-            }
-            Core::Sequence(forms) => format!("sequence {}", forms.len()),
-            Core::Let { bindings, .. } => format!("let {}", self.names(bindings.iter().map(|(id, _)| *id))),
-            Core::Letrec { bindings, .. } => format!("letrec {}", self.names(bindings.iter().map(|(id, _)| *id))),
-            Core::Call { arguments, .. } => format!("call {}", arguments.len()),
-        }
-    }
-
-    /// What makes a node alike to others: of a call its procedure, and its first operand if the
-    /// likeness `is_close`.
-    fn key(&self, id: CoreId, is_close: bool) -> String {
-        let node = self.node(id);
-        if let Core::Call { procedure, arguments } = node {
-            let first = arguments.first().filter(|_| is_close);
-            let first = first.map(|first| blake3::Hash::from_bytes(self.hash(*first)).to_string());
-            format!("call {} {}", self.label(*procedure), first.unwrap_or_default())
-        } else if let (Core::If { test, .. }, true) = (node, is_close) {
-            format!("if {}", blake3::Hash::from_bytes(self.hash(*test)))
-        } else if !is_close && matches!(node, Core::Let { .. } | Core::Letrec { .. } | Core::Lambda(_)) {
-            self.label(id).split(' ').next().unwrap_or_default().to_owned()
-        } else {
-            self.label(id)
-        }
-    }
-
-    /// Whether a form has parts.
-    fn is_compound(&self, id: CoreId) -> bool {
-        !self.parts(id).is_empty()
-    }
-
-    /// The variables that forms inside a form bind.
-    fn bound_in(&self, form: CoreId) -> Vec<VariableId> {
-        let bound = self.inside(form).into_iter().flat_map(|node| {
-            let node = self.node(node);
-            if let Core::Let { bindings, .. } | Core::Letrec { bindings, .. } = node {
-                bindings.iter().map(|(variable, _)| *variable).collect()
-            } else if let Core::Lambda(clauses) = node {
-                let clauses = clauses.iter().map(|clause| self.lambda(*clause));
-                clauses
-                    .flat_map(|lambda| lambda.parameters.iter().chain(&lambda.rest).copied())
-                    .collect()
-            } else {
-                Vec::new()
-            }
-        });
-        bound.collect()
     }
 }
 
@@ -508,33 +365,43 @@ impl Matching<'_> {
     /// Pairs the forms of two lists that nothing matches yet: equal ones, then alike ones, then the
     /// rest in order if it `may_differ` and there are as many in both.
     fn in_lists(&self, olds: &[CoreId], news: &[CoreId], may_differ: bool) -> Vec<(CoreId, CoreId)> {
-        let [before, now] = self.sides;
+        let sides = [
+            Listed::of(&self.sides[0], olds, |id| self.alignment.nodes.contains_key(&id)),
+            Listed::of(&self.sides[1], news, |id| self.taken.contains(&id)),
+        ];
+        // Where the forms stand that are matched.
+        let mut matched: Vec<Standing> = Vec::new();
+        for (old, form) in olds.iter().enumerate() {
+            let new = self.alignment.node(*form);
+            let new = new.and_then(|new| news.iter().position(|other| *other == new));
+            matched.extend(new.map(|new| Standing { old, new }));
+        }
+        let [mut before, mut now] = sides;
         let mut pairs = Vec::new();
-        let mut olds: Vec<CoreId> = olds
-            .iter()
-            .copied()
-            .filter(|id| !self.alignment.nodes.contains_key(id))
-            .collect();
-        let mut news: Vec<CoreId> = news.iter().copied().filter(|id| !self.taken.contains(id)).collect();
-        let key = |side: &Side<'_>, id: CoreId, level: usize| match level {
-            0 => blake3::Hash::from_bytes(side.hash(id)).to_string(),
-            1 => side.key(id, true),
-            2 => side.key(id, false),
-            _ => String::new(),
-        };
-        for level in 0..if may_differ { 4 } else { 3 } {
-            let mut found: BTreeMap<String, [Vec<CoreId>; 2]> = BTreeMap::new();
-            for id in &olds {
-                found.entry(key(before, *id, level)).or_default()[0].push(*id);
+        for likeness in Likeness::ALL {
+            if likeness == Likeness::Any && !may_differ {
+                break;
             }
-            for id in &news {
-                found.entry(key(now, *id, level)).or_default()[1].push(*id);
+            let mut found: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
+            for (number, listed) in [&before, &now].into_iter().enumerate() {
+                for place in &listed.left {
+                    if let Some(key) = listed.key(*place, likeness) {
+                        found.entry(key).or_default()[number].push(*place);
+                    }
+                }
             }
-            let matched = found.into_values().filter(|[olds, news]| olds.len() == news.len());
-            let matched: Vec<_> = matched.flat_map(|[olds, news]| olds.into_iter().zip(news)).collect();
-            olds.retain(|id| matched.iter().all(|(old, _)| old != id));
-            news.retain(|id| matched.iter().all(|(_, new)| new != id));
-            pairs.extend(matched);
+            let found = found.into_values().filter(|[olds, news]| olds.len() == news.len());
+            let found = found.flat_map(|[olds, news]| olds.into_iter().zip(news));
+            let found: Vec<Standing> = found
+                .map(|(old, new)| Standing { old, new })
+                .filter(|pair| {
+                    likeness == Likeness::Equal || !before.is_only_placed(pair.old) || !pair.crosses_any(&matched)
+                })
+                .collect();
+            before.left.retain(|place| found.iter().all(|pair| pair.old != *place));
+            now.left.retain(|place| found.iter().all(|pair| pair.new != *place));
+            pairs.extend(found.iter().map(|pair| (olds[pair.old], news[pair.new])));
+            matched.extend(found);
         }
         pairs
     }

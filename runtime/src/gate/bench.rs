@@ -188,8 +188,11 @@ impl<'a> Bench<'a> {
         }
         let has_call = items.iter().any(|item| matches!(item, Item::Call { .. }));
         let broken = self.broken_token.clone().filter(|_| has_call);
-        let shared = attempts.iter().filter_map(call).find_map(shared_name);
-        let shared = shared.filter(|_| extent == Extent::Whole);
+        let shared = if extent == Extent::Whole {
+            attempts.iter().filter_map(call).find_map(shared_name)
+        } else {
+            None
+        };
         let stricter = [broken, shared].into_iter().flatten();
         Some(stricter.fold(ruling, Ruling::or_stricter))
     }

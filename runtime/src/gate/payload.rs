@@ -70,14 +70,22 @@ pub(crate) fn text_bytes(payload: View<'_>) -> u64 {
     let in_whole = || schema::text_bytes(&as_json(&payload.to_value()));
     match payload.class() {
         Class::Sequence => payload.parts().map(text_bytes).sum(),
-        Class::Dictionary => {
-            let members = members(payload, |name, value| name.len() as u64 + text_bytes(value));
-            members.map_or_else(in_whole, |members| members.into_iter().sum())
-        }
+        Class::Dictionary => dictionary_bytes(payload).unwrap_or_else(in_whole),
         Class::Atom if is_null(payload) => 0,
-        Class::Atom => text(payload).map_or_else(in_whole, |text| text.len() as u64),
+        Class::Atom => payload.utf8().map_or_else(in_whole, |text| text.len() as u64),
         Class::Record | Class::Set | Class::Embedded => in_whole(),
     }
+}
+
+/// The bytes of the texts in a dictionary; nothing if its keys are not all symbols or all strings.
+fn dictionary_bytes(dictionary: View<'_>) -> Option<u64> {
+    let mut are_symbols = None;
+    let mut bytes = 0;
+    for (key, value) in dictionary.entries() {
+        let is_alike = *are_symbols.get_or_insert(key.is_symbol()) == key.is_symbol();
+        bytes += key.utf8().filter(|_| is_alike)?.len() as u64 + text_bytes(value);
+    }
+    Some(bytes)
 }
 
 /// Makes something of each member of a dictionary; nothing if its keys are not all symbols or all
@@ -85,8 +93,7 @@ pub(crate) fn text_bytes(payload: View<'_>) -> u64 {
 fn members<'a, T>(dictionary: View<'a>, mut make: impl FnMut(&'a str, View<'a>) -> T) -> Option<Vec<T>> {
     let mut are_symbols = None;
     let member = |(key, value): (View<'a>, View<'a>)| {
-        let is_symbol = key.symbol().is_some();
-        let is_alike = *are_symbols.get_or_insert(is_symbol) == is_symbol;
+        let is_alike = *are_symbols.get_or_insert(key.is_symbol()) == key.is_symbol();
         let name = text(key).filter(|_| is_alike)?;
         Some(make(name, value))
     };
@@ -107,7 +114,11 @@ pub(crate) fn shared_name(payload: View<'_>) -> Option<String> {
 
 fn repeated_name(dictionary: View<'_>) -> Option<String> {
     // Keys that are all alike have different texts.
-    if members(dictionary, |_, _| ()).is_some() {
+    let mut keys = dictionary
+        .entries()
+        .map(|(key, _)| (key.utf8().is_some(), key.is_symbol()));
+    let first = keys.next()?;
+    if first.0 && keys.all(|key| key == first) {
         return None;
     }
     let mut names = BTreeSet::new();
@@ -133,7 +144,7 @@ fn text(atom: View<'_>) -> Option<&str> {
 }
 
 fn is_null(atom: View<'_>) -> bool {
-    atom.symbol() == Some("null")
+    atom.is_symbol() && atom.utf8() == Some(b"null")
 }
 
 fn items(payload: &IOValue) -> Vec<Value> {

@@ -13,19 +13,18 @@ use std::sync::Arc;
 use duet_kernel::code::versions::{Procedure, procedures, successors};
 use duet_kernel::compiler::{compile, variables_of};
 use duet_kernel::core::alignment::Alignment;
-use duet_kernel::core::forms::{FormKind, TopForm, written_type};
+use duet_kernel::core::forms::{FormKind, TopForm};
 use duet_kernel::core::{CoreId, Unit};
 use duet_kernel::datum::Name;
 use duet_kernel::unit::{CompiledUnit, GlobalName};
 
 use super::apart::refused;
+use super::comparison::{Comparison, has_wanted, unnamed};
 use super::entity::PROGRAM;
 use super::given_values::GivenValues;
 use super::programs::SchemePrograms;
 use super::shared_definitions::SharedDefinitions;
-use super::version::{
-    Change, ChangedUnit, LibraryUnits, LoadedDefinitions, LoadedUnit, MigratedType, NewText, TypeMigration, Version,
-};
+use super::version::{Change, ChangedUnit, LibraryUnits, LoadedDefinitions, LoadedUnit, NewText, Version};
 use crate::model::failure::Failure;
 
 /// Adds the units of libraries that have none yet and are `wanted`.
@@ -36,12 +35,23 @@ fn add_missing(units: &mut LibraryUnits, others: &LibraryUnits, wanted: impl Fn(
 }
 
 /// A unit of the new text with what the comparison needs of it.
-struct NewUnit<'a> {
-    unit: &'a Arc<Unit>,
+pub(super) struct NewUnit<'a> {
+    pub(super) unit: &'a Arc<Unit>,
     compiled: CompiledUnit,
     procedures: Vec<Procedure>,
+    /// The expressions of those that take the place of earlier ones.
+    pub(super) successors: BTreeSet<CoreId>,
     /// Its number, once it is loaded.
     loaded: usize,
+}
+
+impl NewUnit<'_> {
+    /// Notes which of its procedures take the place of others, from pairs of blocks.
+    fn note_successors(&mut self, pairs: &[(usize, usize)]) {
+        let is_one = |procedure: &&Procedure| pairs.iter().any(|(_, inner)| *inner == procedure.block);
+        let found = self.procedures.iter().filter(is_one);
+        self.successors = found.filter_map(|procedure| procedure.form).collect();
+    }
 }
 
 impl SchemePrograms {
@@ -186,6 +196,7 @@ impl SchemePrograms {
         }
         let was_same = is_same(self, &new.compiled);
         let pairs = self.successors_of(&mut new)?;
+        new.note_successors(&pairs);
         let is_same = was_same || is_same(self, &new.compiled);
         let loaded = if is_same {
             number
@@ -194,12 +205,13 @@ impl SchemePrograms {
         };
         let of_unit = |(block, inner): (usize, usize)| (block, self.code.block_number(loaded, inner));
         let redirects: Vec<_> = pairs.into_iter().map(of_unit).filter(|(from, to)| from != to).collect();
-        if is_same && redirects.is_empty() {
+        let is_wanted = has_wanted(unit, wanted);
+        if is_same && redirects.is_empty() && !is_wanted {
             return Ok(loaded);
         }
         // Code of still earlier texts may be in use, also if this text leaves the unit as it is.
         change.redirects.extend(redirects);
-        if is_same {
+        if is_same && !is_wanted {
             let name = unit.name.clone();
             change.units.push(ChangedUnit {
                 name,
@@ -233,6 +245,7 @@ impl SchemePrograms {
             unit,
             compiled,
             procedures,
+            successors: BTreeSet::new(),
             loaded: 0,
         })
     }
@@ -294,28 +307,25 @@ impl SchemePrograms {
         let mut comparison = Comparison {
             library: &new.unit.name,
             before: &before,
-            unseen: before
-                .iter()
-                .filter(|form| form.name().is_none())
-                .map(|form| form.digest)
-                .collect(),
+            unseen: unnamed(&before),
             expressions: 0,
             added: Vec::new(),
             nodes: Vec::new(),
             values: Vec::new(),
             change,
             wanted,
-            texts: (present, new.unit),
+            texts: (present, new),
+            alignment: Alignment::of(present, new.unit),
         };
         comparison.require_migrations_used(&now)?;
-        for form in &now {
+        for (number, form) in now.iter().enumerate() {
             match (&form.kind, form.name()) {
                 (FormKind::Procedure(_), Some(name)) => {
                     self.compare_procedure(&mut comparison, (present, new), name, form)
                 }
-                (_, Some(name)) => comparison.value(name, form)?,
+                (_, Some(name)) => comparison.value(name, form, number)?,
                 (FormKind::Migration(_), None) => {}
-                (_, None) => comparison.expression(form),
+                (_, None) => comparison.expression(form, number),
             }
         }
         let is_gone = |form: &&TopForm| {
@@ -323,7 +333,9 @@ impl SchemePrograms {
                 .is_some_and(|name| now.iter().all(|other| other.name() != Some(name)))
         };
         let gone = before.iter().filter(is_gone).filter_map(TopForm::name);
-        let gone: Vec<String> = gone.map(|name| comparison.shown(name.as_str())).collect();
+        let mut gone: Vec<String> = gone.map(|name| comparison.shown(name.as_str())).collect();
+        let unseen = comparison.unseen.iter();
+        gone.extend(unseen.map(|form| format!("expression {}", comparison.shown(&form.number.to_string()))));
         let Comparison {
             added,
             nodes,
@@ -394,134 +406,5 @@ impl SchemePrograms {
             name: name.clone(),
         };
         Some((global, self.code.block_number(new.loaded, found.block)))
-    }
-}
-
-/// The refusal to keep the records of a type that has other fields now.
-fn another_type(name: &str, global: &str) -> Failure {
-    refused(format!(
-        "the records of type {name} that the run has made do not have the fields of the new text; `(migrate-records \
-         {name} (FIELD …) EXPRESSION)` in the new text makes each of them a record of the new type; with `--run \
-         {global}` the run makes another type of that name, and its procedures refuse the records that it has made \
-         before"
-    ))
-}
-
-/// The comparison of a unit with the one before.
-struct Comparison<'a> {
-    library: &'a Name,
-    before: &'a [TopForm],
-    /// The expressions before that the new text has not had yet, by what they say.
-    unseen: Vec<[u8; 32]>,
-    /// The number of expressions of the new text so far.
-    expressions: usize,
-    /// The procedures that are new.
-    added: Vec<(GlobalName, usize)>,
-    /// The forms to be evaluated.
-    nodes: Vec<CoreId>,
-    /// Those of them that define values which are new.
-    values: Vec<(Name, CoreId)>,
-    change: &'a mut Change,
-    /// The names and numbers that the person gave and nothing had yet.
-    wanted: &'a mut BTreeSet<String>,
-    /// The unit before and the new one.
-    texts: (&'a Unit, &'a Unit),
-}
-
-impl<'a> Comparison<'a> {
-    /// A name or a number of the unit for people.
-    fn shown(&self, name: &str) -> String {
-        if self.library.as_str() == PROGRAM {
-            name.to_owned()
-        } else {
-            format!("{name} of {}", self.library)
-        }
-    }
-
-    fn find(&self, name: &Name) -> Option<&'a TopForm> {
-        self.before.iter().find(|form| form.name() == Some(name))
-    }
-
-    /// Compares an expression.
-    fn expression(&mut self, form: &TopForm) {
-        self.expressions += 1;
-        let known = self.unseen.iter().position(|digest| *digest == form.digest);
-        let shown = self.shown(&self.expressions.to_string());
-        if self.wanted.remove(&shown) {
-            self.change.listed.run.push(format!("expression {shown}"));
-            self.nodes.push(form.node);
-        } else if known.is_none() {
-            self.change.listed.expressions.push((shown, form.span));
-        }
-        if let Some(place) = known {
-            self.unseen.swap_remove(place);
-        }
-    }
-
-    /// Compares the definition of a value that is no procedure.
-    fn value(&mut self, name: &Name, form: &TopForm) -> Result<(), Failure> {
-        let shown = self.shown(name.as_str());
-        let listed = &mut self.change.listed;
-        let old = self.before.iter().find(|old| old.name() == Some(name));
-        if old.is_none() {
-            self.wanted.remove(&shown);
-            listed.added.push(shown);
-            self.nodes.push(form.node);
-            self.values.push((name.clone(), form.node));
-        } else if self.wanted.remove(&shown) {
-            listed.run.push(shown);
-            self.nodes.push(form.node);
-        } else if old.is_some_and(|old| old.digest != form.digest) {
-            if let FormKind::RecordType(_) = form.kind {
-                return self.record_type(name, &shown);
-            }
-            listed.data.push(shown);
-        }
-        Ok(())
-    }
-
-    /// Takes on another definition of a record type, if the new text says what becomes of its
-    /// records.
-    fn record_type(&mut self, name: &Name, shown: &str) -> Result<(), Failure> {
-        let (present, new) = self.texts;
-        let written = Name::from(written_type(name));
-        let forms = new.top_forms();
-        let migration = forms.iter().find_map(|form| match &form.kind {
-            FormKind::Migration(migration) if migration.record_type == written => Some(migration),
-            FormKind::Migration(_)
-            | FormKind::Procedure(_)
-            | FormKind::RecordType(_)
-            | FormKind::Data(_)
-            | FormKind::Expression => None,
-        });
-        let (Some(migration), Some(before), Some(now)) =
-            (migration, present.record_fields(&written), new.record_fields(&written))
-        else {
-            return Err(another_type(written.as_str(), shown));
-        };
-        let record_type = GlobalName {
-            library: self.library.clone(),
-            name: name.clone(),
-        };
-        let shown = self.shown(written.as_str());
-        self.change.listed.migrated.push(shown.clone());
-        let migration = TypeMigration::of(migration, MigratedType { record_type, shown }, &before, &now)?;
-        self.change.migrations.push(migration);
-        Ok(())
-    }
-
-    /// Checks that each migration of the new text is of a type that the text defines.
-    fn require_migrations_used(&self, forms: &[TopForm]) -> Result<(), Failure> {
-        for form in forms {
-            if let FormKind::Migration(migration) = &form.kind
-                && self.texts.1.record_fields(&migration.record_type).is_none()
-            {
-                return Err(refused(format!(
-                    "the migration of {} is of no record type that the text defines",
-                    self.shown(migration.record_type.as_str())
-                )));
-            }
-        }
-        Ok(())
     }
 }

@@ -24,7 +24,7 @@ use super::apart::{Call, full, refused};
 use super::convert;
 use super::programs::SchemePrograms;
 use super::stale::{FRAMES_MAX, StaleCode};
-use super::version::{Change, LibraryUnits, LoadedUnit};
+use super::version::{Change, LibraryUnits, LoadedUnit, TopPlace};
 use crate::model::failure::{Failure, Frame};
 use crate::model::identity::Callable;
 
@@ -38,6 +38,10 @@ pub struct MovedFrame {
     pub frame: Frame,
     /// Why it stays in the code in which it began; nothing if it moves.
     pub kept: Option<String>,
+    /// The variables whose values the person gives.
+    pub given: BTreeSet<String>,
+    /// Where it goes on at the top level of the new text, if it does.
+    pub top: Option<TopPlace>,
 }
 
 /// Where the values of variables are: in a vector, from some place on.
@@ -283,14 +287,20 @@ impl SchemePrograms {
             .filter(|(_, frame)| code.has(&self.code, frame.position));
         let mut moved = Vec::new();
         for (parked, frame) in stale.collect::<Vec<_>>() {
-            let kept = match self.plan(frame.point) {
-                Some(Ok(_)) => None,
-                Some(Err(kept)) => Some(kept.to_string()),
-                None => Some(Kept::NoSuccessor.to_string()),
-            };
-            for frame in convert::listed(&frame.entries, &self.present.expander) {
-                let kept = kept.clone();
-                moved.push((parked, MovedFrame { frame, kept }));
+            let planned = self.plan(frame.point).unwrap_or(Err(Kept::NoSuccessor));
+            let top = planned.as_ref().ok().and_then(|planned| planned.top);
+            let library = self.code.unit_at(frame.position).map(|unit| unit.name.clone());
+            let top = top.zip(library).map(|(number, library)| TopPlace { library, number });
+            for shown in convert::listed(&frame.entries, &self.present.expander) {
+                let moves = MovedFrame {
+                    frame: shown,
+                    kept: planned.as_ref().err().map(ToString::to_string),
+                    given: planned
+                        .as_ref()
+                        .map_or_else(|_| BTreeSet::new(), |planned| planned.given.clone()),
+                    top: top.clone(),
+                };
+                moved.push((parked, moves));
             }
         }
         moved

@@ -5,10 +5,14 @@
 //! It does not choose the code; `change.rs` does.
 //! Read next: `versions.rs`, `moving.rs`.
 
+use std::collections::BTreeSet;
+
+use duet_kernel::datum::Name;
+use duet_kernel::diagnostic::similar_names;
 use duet_kernel::heap::HeapFull;
 
 use super::actor::SchemeActor;
-use super::apart::{FUEL_MAX, full};
+use super::apart::{FUEL_MAX, full, refused};
 use super::entity::PROGRAM;
 use super::execution::mark_fiber;
 use super::grants::covers;
@@ -29,6 +33,7 @@ impl SchemePrograms {
         let before = self.present_texts();
         let listed = self.go_to(patches).and_then(|()| {
             self.require_granted(manifest)?;
+            self.require_variables()?;
             Ok(self.present.change.listed.clone())
         });
         match listed {
@@ -69,6 +74,26 @@ impl SchemePrograms {
             }
         }
         Ok(())
+    }
+
+    /// Checks that the newest text has the variables to which the person gives values.
+    fn require_variables(&self) -> Result<(), Failure> {
+        let units = self.present.compared_units.values();
+        let names: BTreeSet<&Name> = units
+            .flat_map(|loaded| &loaded.unit.variables)
+            .map(|variable| &variable.name)
+            .collect();
+        let mut given = self.present.change.given.by_name.keys();
+        let Some(unknown) = given.find(|given| !names.iter().any(|name| name.as_str() == given.as_str())) else {
+            return Ok(());
+        };
+        let advice = match similar_names(unknown, names.into_iter()).first() {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => String::new(),
+        };
+        Err(refused(format!(
+            "no procedure of the new text has a variable `{unknown}`{advice}"
+        )))
     }
 
     /// Gives an instance the code of the present version.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use duet_kernel::code::moves::Moves;
 use duet_kernel::core::{CoreId, Unit};
-use duet_kernel::datum::{Name, Span};
+use duet_kernel::datum::Name;
 use duet_kernel::expander::{Expander, Libraries};
 use duet_kernel::unit::GlobalName;
 
@@ -298,6 +298,24 @@ pub(super) struct TypeMigration {
     pub(super) unit: usize,
 }
 
+/// A form at the top level of the new text that a change does not evaluate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnevaluatedForm {
+    /// The name of the definition, or the number of the expression.
+    pub name: String,
+    /// Where it stands among the forms.
+    pub place: TopPlace,
+}
+
+/// The place of a form at the top level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopPlace {
+    /// The library; the program is one of them.
+    pub library: Name,
+    /// The number of the form among those of the library, from 0.
+    pub number: usize,
+}
+
 /// What differs between two texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
@@ -308,10 +326,10 @@ pub struct Listed {
     /// The new definitions.
     pub added: Vec<String>,
     /// The definitions of values that say something else; the run keeps its values.
-    pub data: Vec<String>,
+    pub data: Vec<UnevaluatedForm>,
     /// The new and changed expressions at the top level, by number; nobody evaluates them.
-    pub expressions: Vec<(String, Span)>,
-    /// The definitions that the text does not have any more; the run keeps them.
+    pub expressions: Vec<UnevaluatedForm>,
+    /// The definitions and expressions that the text does not have any more; the run keeps them.
     pub removed: Vec<String>,
     /// The definitions and expressions that are evaluated because the person names them.
     pub run: Vec<String>,

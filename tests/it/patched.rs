@@ -1,0 +1,199 @@
+//! Changed texts leave alone: procedures that only look alike, calls that are under way, and effects
+//! of a past.
+//!
+//! INVARIANT: what a frame has computed stays; a report says what becomes of each form.
+//! Read next: `patch.rs`, `moving.rs`.
+
+use crate::moving::edited;
+use crate::support::desk::Desk;
+
+/// Runs a program, with words for the command line, until it waits.
+fn waiting(text: &str, edits: &[(&str, &str)], words: &str) -> Desk {
+    let desk = Desk::new(&[("a.scm", text), ("b.scm", &edited(text, edits))]);
+    desk.check(&format!("run a.scm {words}"), 4, "");
+    desk
+}
+
+/// Patches the run and returns the report.
+#[track_caller]
+fn patch(desk: &Desk, words: &str) -> String {
+    let said = desk.duet(&format!("patch a b.scm {words}"));
+    assert_eq!(said.code, 0, "{}", said.errors);
+    said.output
+}
+
+#[test]
+fn a_handler_of_another_message_is_another_handler() {
+    let text = "(on-message (refund $x)
+  (if (equal? (await (user-input :prompt \"refund?\")) \"yes\") (begin (display (list 'refunded x)))))
+(await (signal 'close))";
+    let edits = [
+        ("(refund $x)", "(charge $x)"),
+        ("refund?", "charge?"),
+        ("'refunded", "'charged"),
+    ];
+    let desk = waiting(text, &edits, "");
+    desk.check("message a \"<refund 1>\"", 4, "");
+    let report = patch(&desk, "");
+    for line in [
+        "not evaluated: expressions: 1 of the new text",
+        "gone from the text, and kept: expression 1",
+        "kept: main: fiber 1 in an unnamed procedure",
+    ] {
+        assert!(report.contains(line), "{line}:\n{report}");
+    }
+    desk.check("answer a yes", 4, "(refunded 1)");
+    desk.replays("a");
+}
+
+#[test]
+fn an_unnamed_procedure_takes_no_place_of_one_that_stood_beside_another_name() {
+    let text = "(define table (list (cons 'a (lambda (x) (list 'a x))) (cons 'b (lambda (x) (list 'b x)))))
+(let loop ()
+  (await (user-input :prompt \"go?\"))
+  (display (map (lambda (entry) ((cdr entry) (car entry))) table))
+  (loop))";
+    let a = "(cons 'a (lambda (x) (list 'a x)))";
+    let b = "(cons 'b (lambda (x) (list 'b x)))";
+    let desk = waiting(
+        text,
+        &[
+            (b, "(cons 'c (lambda (x) (list 'c x)))"),
+            (a, "(cons 'b (lambda (x) (list 'new x)))"),
+        ],
+        "",
+    );
+    patch(&desk, "");
+    desk.check("answer a x", 4, "((a a) (new b))");
+    let jobs = "(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet agents))
+(define (task name) (await (user-input :prompt name)))
+(display (all-of (lambda () (let ((x (task \"a\"))) (list 'a x))) (lambda () (let ((x (task \"b\"))) (list 'b x)))))";
+    let edits = [
+        (
+            "(let ((x (task \"b\"))) (list 'b x))",
+            "(let ((x (task \"c\"))) (list 'c x))",
+        ),
+        (
+            "(let ((x (task \"a\"))) (list 'a x))",
+            "(let ((x (task \"b\"))) (list 'b x))",
+        ),
+    ];
+    let desk = waiting(jobs, &edits, "");
+    patch(&desk, "");
+    desk.check("answer a 1", 4, "");
+    desk.check("answer a 2", 0, "((a 1) (b 2))");
+    desk.replays("a");
+}
+
+#[test]
+fn a_call_that_is_under_way_keeps_its_arguments() {
+    let text = "(define (approve) (await (user-input :prompt \"ok?\")))
+(define (charge ok who cents) (display (list ok who cents)))
+(define (pay who cents) (charge (approve) who cents))
+(define (work) (pay 'ada 100))
+(work)";
+    let desk = waiting(text, &[("(pay 'ada 100)", "(pay 'eve 900)")], "");
+    let report = patch(&desk, "");
+    assert!(
+        report.contains("the new text passes something else for `who`"),
+        "{report}"
+    );
+    desk.check("answer a yes", 0, "(yes ada 100)");
+    // The call has taken its own argument already.
+    let prompts = "(define (ask text) (await (user-input :prompt text)))
+(define (work) (let ((x (ask \"one?\"))) (display (list 'old x))))
+(work)";
+    let desk = waiting(prompts, &[("one?", "two?"), ("'old", "'new")], "");
+    patch(&desk, "--require-moved");
+    desk.check("answer a yes", 0, "(new yes)");
+    // A parameter that has become a variable has the literal that the call has passed.
+    let text = "(define (q) (await (user-input :prompt \"q?\")))
+(define (f n) (list n (q) n))
+(define (work) (display (f 3)))
+(work)";
+    let desk = waiting(
+        text,
+        &[("(list n (q) n)", "(let ((x (q))) (set! n (+ n 1)) (list n x))")],
+        "",
+    );
+    patch(&desk, "");
+    desk.check("answer a A", 0, "(3 A 3)");
+}
+
+#[test]
+fn a_given_value_is_not_overridden_by_an_argument_of_the_new_text() {
+    let text = "(define (q) (await (user-input :prompt \"q?\")))
+(define (f n) (list n (q)))
+(define (work) (display (f 3)))
+(work)";
+    let edits = [
+        ("(f n) (list n (q))", "(f n limit) (list n (q) limit)"),
+        ("(f 3)", "(f 3 4)"),
+    ];
+    let desk = waiting(text, &edits, "");
+    let given = patch(&desk, "--dry-run --let \"limit=(* n 10)\"");
+    assert!(given.contains("so `--let` cannot give it"), "{given}");
+    patch(&desk, "");
+    desk.check("answer a A", 0, "(3 A 4)");
+}
+
+#[test]
+fn the_report_names_what_is_gone_what_is_still_to_come_and_how_to_evaluate_the_rest() {
+    let text = "(define (pay who) (await (user-input :prompt who)) (display (list 'paid who)))
+(pay \"ada\")
+(pay \"bob\")";
+    let desk = waiting(text, &[("(pay \"ada\")", ""), ("(pay \"bob\")", "")], "");
+    let report = patch(&desk, "");
+    assert!(
+        report.contains("gone from the text, and kept: expression 1, expression 2"),
+        "{report}"
+    );
+    assert!(report.contains("the new text does not have the call"), "{report}");
+    let text = "(on-message (order $x) (display (list 'got x)))
+(await (signal 'close))
+(define late 5)
+(display (list late))";
+    let edits = [
+        ("'got", "'received"),
+        ("late 5", "late 6"),
+        ("(list late)", "(list 'late late)"),
+    ];
+    let desk = waiting(text, &edits, "");
+    let report = patch(&desk, "");
+    assert!(report.starts_with("changed: expression 1\nmoved"), "{report}");
+    desk.check("message a \"<order 2>\"", 4, "(received 2)");
+    desk.check("signal a close", 0, "(late 6)");
+    desk.replays("a");
+    let text = "(define rate 5)\n(let loop () (await (user-input :prompt \"q?\")) (display rate) (loop))";
+    let desk = waiting(text, &[("rate 5", "rate 7")], "");
+    let said = desk.duet("patch a b.scm");
+    assert!(
+        said.errors
+            .contains("`duet patch a b.scm --run rate` evaluates rate, too"),
+        "{}",
+        said.errors
+    );
+    let report = patch(&desk, "--run rate");
+    assert!(report.contains("evaluated: rate"), "{report}");
+    // The run executes the text of the other file now.
+    std::fs::write(desk.path("a.scm"), "").expect("a file");
+    let answered = desk.duet("answer a x");
+    assert_eq!((answered.code, answered.output.trim()), (4, "7"));
+    assert!(!answered.errors.contains("has changed"), "{}", answered.errors);
+}
+
+#[test]
+fn a_call_is_repeated_also_under_a_changed_text() {
+    let text = "(define (effect x) (call-tool 'shop 'process/run
+  (dictionary 'arguments (list \"sh\" \"-c\" (string-append \"echo \" x \" >> log\")))))
+(define (serve n)
+  (let ((x (await (user-input :prompt \"q?\")))) (effect x) (display (list n x)) (serve (+ n 1))))
+(serve 0)";
+    let desk = waiting(text, &[("(list n x)", "(list n x 'new)")], "--grant process/run");
+    desk.check("answer a one", 4, "(0 one)");
+    desk.check("goto a@1", 0, "");
+    patch(&desk, "");
+    desk.check("answer a one", 4, "(0 one new)");
+    assert_eq!(std::fs::read_to_string(desk.path("log")).unwrap_or_default(), "one\n");
+    desk.replays("a");
+}
