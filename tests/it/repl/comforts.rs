@@ -122,3 +122,30 @@ fn the_texts_after_an_amended_one_can_be_typed_again() {
     let way = "`duet pick p/main@4..4 --onto p/main-3` delivers";
     assert!(amended.errors.contains(way), "{}", amended.errors);
 }
+
+#[test]
+fn a_loaded_file_imports_libraries_beside_it() {
+    let desk = Desk::new(&[
+        (
+            "greeter.scm",
+            "(import (scheme base) (scheme write) (greeter))\n(write (greet \"Ada\"))\n(newline)\n",
+        ),
+        (
+            "greeter.sld",
+            "(define-library (greeter) (export greet) (import (scheme base)) (include \"greet.scm\"))\n",
+        ),
+        ("greet.scm", "(define (greet who) (string-append \"Hello, \" who))\n"),
+        ("late.scm", "(write 1)(newline)\n"),
+    ]);
+    desk.check("repl --name l", ",load greeter.scm\n", "\"Hello, Ada\"\n");
+    // The text is the same, but the file imports a library only now.
+    let changed = "(call-with-output-file \"late.scm\" (lambda (port) (write '(import (greeter)) port)))";
+    desk.check(
+        "repl --name m --workspace .",
+        &format!(",load late.scm\n{changed}\n,reload\n(greet \"Bob\")\n"),
+        "1\n\"Hello, Bob\"\n",
+    );
+    fs::remove_file(desk.0.path().join("greeter.sld")).expect("it is there");
+    desk.check("repl l", ",reload\n", "\"Hello, Ada\"\n");
+    assert_eq!(desk.feed("replay l --check", "").code, 0);
+}
