@@ -84,7 +84,7 @@ use reporting::Reporting;
 pub(crate) use stepwise::Waited;
 use surroundings::{Claim, snapshots};
 pub(crate) use surroundings::{looking_tools, secrets};
-pub(crate) use view::{is_approval, newest_evaluation};
+pub(crate) use view::{evaluations, is_approval, newest_evaluation};
 
 /// A run that this process owns, with its world.
 pub(crate) struct OwnedRun {

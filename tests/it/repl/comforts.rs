@@ -149,3 +149,24 @@ fn a_loaded_file_imports_libraries_beside_it() {
     desk.check("repl l", ",reload\n", "\"Hello, Ada\"\n");
     assert_eq!(desk.feed("replay l --check", "").code, 0);
 }
+
+#[test]
+fn texts_that_failed_in_a_later_turn_are_no_part_of_a_script() {
+    let desk = Desk::new(&[("good.scm", "(define g 1)\n"), ("bad.scm", "(define h 1)\n(car '())\n")]);
+    let good = [
+        "(define a 1)",
+        "(define b (+ a 1))",
+        "(load \"good.scm\")",
+        "(spawn (lambda () (sleep 1) (car '())))",
+        "(begin (sleep 20) (define c 3))",
+    ];
+    let bad = ["(begin (sleep 1) (car '()))", ",load none.scm", ",load bad.scm"];
+    let typed = format!(
+        "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n",
+        good[0], bad[0], good[1], bad[1], good[2], bad[2], good[3], good[4]
+    );
+    let said = desk.feed("repl --name z", &typed);
+    assert!(said.errors.contains("it happened in the background"), "{}", said.errors);
+    let script = desk.feed("repl z --script", "");
+    assert_eq!(script.output, good.join("\n") + "\n", "{}", script.errors);
+}
