@@ -75,7 +75,7 @@ use compiled::{CompiledPrograms, Pinned, pinned, pinned_or_kept};
 pub(crate) use keep::LeaseRenewals;
 use keep::RunLease;
 use libraries::standard_libraries;
-pub(crate) use libraries::{ProgramLibraries, libraries};
+pub(crate) use libraries::{ProgramLibraries, libraries, library_path};
 use library_folder::Folder;
 pub(crate) use measure::{share as share_memory, share_among as share_memory_among};
 use ownership::Ownership;
