@@ -15,6 +15,7 @@ pub(crate) mod pieces;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use duet_kernel::datum::SourceId;
@@ -35,18 +36,35 @@ pub(crate) const WIDTH: usize = 100;
 /// # Errors
 /// Every error of the reader; a text that has one is not formatted.
 pub(crate) fn format(text: &str) -> Result<String, Vec<ReadError>> {
+    in_passes(text, |text| {
+        let after = laid_out(text)?;
+        let is_narrow = is_narrow(&after);
+        Ok((after, is_narrow))
+    })
+}
+
+/// Lays a text out until nothing changes; `lay_out` also returns whether its lines are narrow
+/// enough.
+fn in_passes(
+    text: &str,
+    lay_out: impl Fn(&str) -> Result<(String, bool), Vec<ReadError>>,
+) -> Result<String, Vec<ReadError>> {
     let mut before = text.to_owned();
     // The breaks of one pass are the author's for the next, which may use them for what was still
     // too wide.
     for _ in 0..PASSES_MAX {
-        let after = laid_out(&before)?;
-        let is_stable = after == before || after.lines().all(|line| line.chars().count() <= WIDTH);
+        let (after, is_narrow) = lay_out(&before)?;
+        let is_stable = is_narrow || after == before;
         before = after;
         if is_stable {
             break;
         }
     }
     Ok(before)
+}
+
+fn is_narrow(text: &str) -> bool {
+    text.lines().all(|line| line.chars().count() <= WIDTH)
 }
 
 fn laid_out(text: &str) -> Result<String, Vec<ReadError>> {
@@ -59,25 +77,51 @@ fn laid_out(text: &str) -> Result<String, Vec<ReadError>> {
 /// # Errors
 /// As [`format()`].
 pub(crate) fn format_lines(text: &str, lines: &RangeInclusive<usize>) -> Result<String, Vec<ReadError>> {
+    let touched = touched(text, lines)?;
+    in_passes(text, |text| laid_out_forms(text, &touched))
+}
+
+/// The places among the data at top level of those that begin a line and touch these lines. Layout
+/// moves none to another place.
+fn touched(text: &str, lines: &RangeInclusive<usize>) -> Result<BTreeSet<usize>, Vec<ReadError>> {
     let pieces = read(text)?;
-    let layout = Layout::new(text, &pieces, Macros::of(text, &pieces));
-    let (mut result, mut kept, mut line, mut counted) = (String::new(), 0, 1, 0);
-    for form in pieces.forms() {
+    let (mut touched, mut line, mut counted) = (BTreeSet::new(), 1, 0);
+    for (place, form) in pieces.forms().into_iter().enumerate() {
         let (start, end) = (pieces.start_of(form.start), pieces.end_of(form.end - 1));
         let newlines = |range| text.get(range).map_or(0, |part: &str| part.matches('\n').count());
         let first = line + newlines(counted..start);
         let last = first + newlines(start..end);
         (line, counted) = (last, end);
-        let begins_line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        if first > *lines.end() || last < *lines.start() || !text[begins_line..start].trim().is_empty() {
-            continue;
+        let is_first = text[line_start(text, start)..start].trim().is_empty();
+        if first <= *lines.end() && last >= *lines.start() && is_first {
+            touched.insert(place);
         }
-        result.push_str(&text[kept..begins_line.max(kept)]);
-        result.push_str(&layout.write_form(form));
-        kept = end;
+    }
+    Ok(touched)
+}
+
+/// Lays out the data at these places once; also returns whether their lines are narrow enough.
+fn laid_out_forms(text: &str, places: &BTreeSet<usize>) -> Result<(String, bool), Vec<ReadError>> {
+    let pieces = read(text)?;
+    let layout = Layout::new(text, &pieces, Macros::of(text, &pieces));
+    let (mut result, mut kept, mut are_narrow) = (String::new(), 0, true);
+    for (place, form) in pieces.forms().into_iter().enumerate() {
+        if places.contains(&place) {
+            let begins_line = line_start(text, pieces.start_of(form.start));
+            result.push_str(&text[kept..begins_line.max(kept)]);
+            kept = pieces.end_of(form.end - 1);
+            let written = layout.write_form(form);
+            are_narrow &= is_narrow(&written);
+            result.push_str(&written);
+        }
     }
     result.push_str(&text[kept..]);
-    Ok(result)
+    Ok((result, are_narrow))
+}
+
+/// Where the line of a place in a text begins.
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
 fn read(text: &str) -> Result<Pieces, Vec<ReadError>> {

@@ -74,8 +74,8 @@ use changed::changed_launch;
 use compiled::{CompiledPrograms, Pinned, pinned, pinned_or_kept};
 pub(crate) use keep::LeaseRenewals;
 use keep::RunLease;
-pub(crate) use libraries::libraries;
 use libraries::standard_libraries;
+pub(crate) use libraries::{ProgramLibraries, libraries, library_path};
 use library_folder::Folder;
 pub(crate) use measure::{share as share_memory, share_among as share_memory_among};
 use ownership::Ownership;
@@ -84,7 +84,7 @@ use reporting::Reporting;
 pub(crate) use stepwise::Waited;
 use surroundings::{Claim, snapshots};
 pub(crate) use surroundings::{looking_tools, secrets};
-pub(crate) use view::{is_approval, newest_evaluation};
+pub(crate) use view::{evaluations, is_approval, newest_evaluation};
 
 /// A run that this process owns, with its world.
 pub(crate) struct OwnedRun {

@@ -24,6 +24,7 @@ mod pipe;
 pub(crate) mod prompt;
 pub(crate) mod remote;
 pub(crate) mod screen;
+pub(crate) mod script;
 pub(crate) mod session;
 mod session_question;
 pub(crate) mod streams;

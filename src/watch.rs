@@ -47,6 +47,20 @@ pub(crate) struct Files {
     began: Option<SystemTime>,
     /// The files that were saved and that nobody has taken yet.
     saved: BTreeSet<PathBuf>,
+    /// The folders that are looked at until they are forgotten.
+    awaited: BTreeSet<PathBuf>,
+}
+
+/// Folders in which a source may come into being, as they stood at a moment.
+#[derive(Debug)]
+pub(crate) struct Folders(Vec<(PathBuf, Stamp)>);
+
+impl Folders {
+    /// The folders among these paths as they stand.
+    pub(crate) fn among(paths: &[String]) -> Self {
+        let folders = paths.iter().map(PathBuf::from).filter(|path| path.is_dir());
+        Self(folders.map(|path| (path.clone(), stamp(&path))).collect())
+    }
 }
 
 impl Files {
@@ -83,9 +97,25 @@ impl Files {
         self.seen.entry(folder).or_insert(now);
     }
 
-    /// The number of files and folders.
+    /// Looks at folders, which count as saved if they have changed since they stood so.
+    pub(crate) fn await_in(&mut self, folders: Folders) {
+        for (folder, stood) in folders.0 {
+            self.awaited.insert(folder.clone());
+            self.seen.insert(folder, stood);
+        }
+    }
+
+    /// Looks no longer at the folders in which a source was awaited.
+    pub(crate) fn forget_awaited(&mut self) {
+        for folder in std::mem::take(&mut self.awaited) {
+            self.seen.remove(&folder);
+            self.saved.remove(&folder);
+        }
+    }
+
+    /// The number of files that are there.
     pub(crate) fn count(&self) -> usize {
-        self.seen.len()
+        self.seen.keys().filter(|path| path.is_file()).count()
     }
 
     /// Looks at the files; returns whether any was saved that nobody has taken.
@@ -131,11 +161,20 @@ fn stamp(path: &Path) -> Stamp {
 
 /// The files that a name may mean in a program that works in a folder.
 pub(crate) fn places(name: &str, folder: &Path) -> impl Iterator<Item = PathBuf> {
+    named(name, folder).into_iter().filter(|place| place.is_file())
+}
+
+/// The places at which a name may mean something in a program that works in a folder and in which
+/// there is nothing.
+pub(crate) fn empty_places(name: &str, folder: &Path) -> impl Iterator<Item = PathBuf> {
+    named(name, folder).into_iter().filter(|place| !place.exists())
+}
+
+fn named(name: &str, folder: &Path) -> [PathBuf; 2] {
     // An include beside a file that has no folder in its name begins with one.
     let name = Path::new(name);
     let name = name.strip_prefix(".").unwrap_or(name);
-    let places = [name.to_owned(), folder.join(name)];
-    places.into_iter().filter(|place| place.is_file())
+    [name.to_owned(), folder.join(name)]
 }
 
 /// The path in a call of a tool of the workspace; nothing for other effects.

@@ -177,6 +177,8 @@ pub enum DiagnosticKind {
         name: Name,
         /// Existing libraries with similar names.
         similar: Vec<Name>,
+        /// Where it was looked for, and what to do.
+        advice: Option<String>,
     },
     /// The library is defined only further down in the text.
     LibraryDefinedLater {
@@ -329,7 +331,10 @@ impl Diagnostic {
             DiagnosticKind::Unbound { similar, .. } | DiagnosticKind::NotExported { similar, .. } => {
                 did_you_mean(similar)
             }
-            DiagnosticKind::UnknownLibrary { similar, .. } => did_you_mean(similar),
+            DiagnosticKind::UnknownLibrary { similar, advice, .. } => {
+                let hints: Vec<String> = did_you_mean(similar).into_iter().chain(advice.clone()).collect();
+                (!hints.is_empty()).then(|| hints.join(" "))
+            }
             DiagnosticKind::ConflictingImports(conflict) => Some(conflict.remedy()),
             DiagnosticKind::EmptyCombination => Some("write '() for the empty list".to_owned()),
             DiagnosticKind::AssignsImport { name } => Some(format!("define a `{name}` of your own first")),

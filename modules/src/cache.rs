@@ -211,6 +211,10 @@ impl<L: Libraries> Libraries for Cached<'_, L> {
         self.libraries.names()
     }
 
+    fn advice(&self, name: &LibraryName) -> Option<String> {
+        self.libraries.advice(name)
+    }
+
     fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
         match self.libraries.ahead(name) {
             Some(ahead) => {

@@ -15,7 +15,7 @@ use crate::terminal::Terminal;
 /// Prints a script that makes a shell complete commands and options.
 ///
 /// In bash, zsh and fish it completes the names of runs, branches and libraries, too, and those
-/// that `duet describe` and `duet schema` know.
+/// that `duet describe`, `duet schema` and `duet help` know.
 ///
 ///   duet completions bash > ~/.local/share/bash-completion/completions/duet
 ///   duet completions zsh > ~/.zfunc/_duet

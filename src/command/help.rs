@@ -32,7 +32,7 @@ difference, 4 the run waits for a person, 130 interrupted (Ctrl-C), 143 asked to
 ";
 
 /// What all commands share, by the word after `duet help`.
-const TOPICS: [(&str, &str); 2] = [
+pub(super) const TOPICS: [(&str, &str); 2] = [
     (
         "address",
         "\

@@ -17,7 +17,8 @@ use crate::preload::read_library;
 use crate::repl::editor_thread::EditorThread;
 use crate::repl::prompt::{Evaluated, Prompt as _, talk};
 use crate::repl::screen::Screen;
-use crate::repl::session::{self, Live, PromptState};
+use crate::repl::script::script;
+use crate::repl::session::{Live, PromptState};
 use crate::repl::streams::PromptStreams;
 use crate::state_folder;
 use crate::terminal::Terminal;
@@ -97,7 +98,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         let journal = &arguments.journal;
         let store = journal.open_to_read()?;
         let place = journal.resolve_turn(&store, address)?;
-        terminal.data(&session::script(&store, &place)?)?;
+        terminal.data(&script(&store, &place)?)?;
         return Ok(ExitCode::OK);
     }
     if let Some(code) = guest::execute(arguments, terminal)? {

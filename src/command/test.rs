@@ -291,14 +291,6 @@ impl Telling<'_> {
     }
 
     fn end(self, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-        if let Some(path) = &self.arguments.junit {
-            fs::write(path, self.junit.text())
-                .map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))?;
-        }
-        if let Some(path) = &self.arguments.lcov {
-            fs::write(path, self.coverage.lcov())
-                .map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))?;
-        }
         if let (Some(filter), 0) = (&self.arguments.filter, self.counts.files)
             && self.watch.is_none()
         {
@@ -323,10 +315,26 @@ impl Telling<'_> {
             }
             terminal.data(format!("\n{}", self.counts.line()))?;
         }
+        // Whatever goes wrong with a file, the person has seen the results.
+        if let Some(path) = &self.arguments.junit {
+            write_report(path, &self.junit.text())?;
+        }
+        if let Some(path) = &self.arguments.lcov {
+            write_report(path, &self.coverage.lcov())?;
+        }
         Ok(if self.counts.failed == 0 {
             ExitCode::OK
         } else {
             ExitCode::FAILED
         })
     }
+}
+
+/// Writes a report, in a folder that need not exist yet.
+fn write_report(path: &Path, text: &str) -> Result<(), CommandError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let written = folder
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::write(path, text));
+    written.map_err(|error| CommandError::caused(format!("cannot write `{}`", path.display()), &error))
 }

@@ -230,7 +230,7 @@ pub(crate) fn comments(text: &str, gap: Extent) -> Vec<Extent> {
         } else if rest.starts_with(';') || is_first_line(rest) {
             rest.find(['\n', '\r']).unwrap_or(rest.len())
         } else {
-            rest.find(is_blank).unwrap_or(rest.len())
+            directive(rest)
         };
         if length > 0 {
             found.push(start..start + length);
@@ -238,6 +238,13 @@ pub(crate) fn comments(text: &str, gap: Extent) -> Vec<Extent> {
         start += length;
     }
     found
+}
+
+/// The length in bytes of the directive at the start of a text, which ends where a word does; a
+/// comment may follow at once.
+fn directive(text: &str) -> usize {
+    let ends = |character: char| character.is_whitespace() || matches!(character, ';' | '\u{feff}');
+    text.find(ends).unwrap_or(text.len())
 }
 
 /// The length in bytes of the block comment at the start of a text; comments nest.

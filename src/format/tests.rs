@@ -251,6 +251,25 @@ fn a_range_formats_the_forms_that_it_touches() {
 }
 
 #[test]
+fn a_range_is_formatted_as_the_whole_is() {
+    let innermost = "(dynamic-wind (lambda () (note 'in)) (lambda () 9) (lambda () (note 'out)))";
+    for depth in 0..40 {
+        let form = format!("{}{innermost}{}\n", "(list a ".repeat(depth), ")".repeat(depth));
+        let text = format!("{form}(h  a)\n");
+        let ranged = format_lines(&text, &(1..=1)).expect("no error");
+        assert_eq!(ranged, format!("{}(h  a)\n", formatted(&form)), "{depth}");
+    }
+}
+
+#[test]
+fn a_comment_may_follow_a_directive_at_once() {
+    check(&[
+        ("(a #!fold-case;c\n)\n", "(a #!fold-case ;c\n  )\n"),
+        ("#!fold-case;c\n(a)\n", "#!fold-case ;c\n(a)\n"),
+    ]);
+}
+
+#[test]
 fn a_text_with_an_error_is_refused() {
     for text in ["(f", "(f))", "\"a", "#| a", "(a . )", "#<x>"] {
         assert!(format(text).is_err(), "{text}");

@@ -4,11 +4,12 @@
 //! It does not decide which compiled library is up to date; `duet_modules::cache` does.
 //! Read next: `ahead.rs`, `library_folder.rs`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceText};
 use duet_modules::cache::{CacheStore, Cached};
-use duet_modules::resolver::Resolver;
+use duet_modules::resolver::{self, Resolver};
+use duet_modules::source::Source;
 use duet_modules::source::directory::Directory;
 use duet_modules::source::embedded::Embedded;
 use duet_runtime::model::manifest::Manifest;
@@ -21,21 +22,69 @@ pub(super) fn standard_libraries() -> Vec<LibraryName> {
     Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]).names()
 }
 
+/// The libraries of a program: in the standard library, else in the program's own folder, else in
+/// the folders that a variable lists.
+pub(crate) struct ProgramLibraries {
+    resolver: Resolver,
+    /// The folders, in the order of the search.
+    folders: Vec<PathBuf>,
+}
+
 /// The variable that lists further folders with libraries, separated as in `PATH`.
 const LIBRARY_PATH: &str = "DUET_LIBRARY_PATH";
 
-/// Where the libraries of a program are found: in the standard library, else in the program's own
-/// folder, else in the folders that a variable lists.
-pub(crate) fn libraries(program: &Path) -> Resolver {
-    let folder = program.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let own = folder.unwrap_or(Path::new(".")).to_owned();
+/// The folders that the variable lists.
+pub(crate) fn library_path() -> Vec<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "what is found there is pinned in the journal")]
     let listed = std::env::var_os(LIBRARY_PATH).unwrap_or_default();
-    let further = std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty());
-    let folders = std::iter::once(own).chain(further);
-    let folders = folders.map(|folder| Box::new(Directory::new(folder)) as Box<dyn duet_modules::source::Source>);
-    let standard: Box<dyn duet_modules::source::Source> = Box::new(ahead::standard_library());
-    Resolver::new(std::iter::once(standard).chain(folders).collect())
+    let folders = std::env::split_paths(&listed);
+    folders.filter(|folder| !folder.as_os_str().is_empty()).collect()
+}
+
+/// Finds the libraries of a program.
+pub(crate) fn libraries(program: &Path) -> ProgramLibraries {
+    let folder = program.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let own = folder.unwrap_or(Path::new(".")).to_owned();
+    let folders: Vec<PathBuf> = std::iter::once(own).chain(library_path()).collect();
+    let mut sources: Vec<Box<dyn Source>> = vec![Box::new(ahead::standard_library())];
+    for folder in &folders {
+        sources.push(Box::new(Directory::new(folder)));
+    }
+    ProgramLibraries {
+        resolver: Resolver::new(sources),
+        folders,
+    }
+}
+
+impl Libraries for ProgramLibraries {
+    fn library(&mut self, name: &LibraryName) -> Result<Option<SourceText>, SourceError> {
+        self.resolver.library(name)
+    }
+
+    fn include(&mut self, includer: &str, path: &str) -> Result<SourceText, SourceError> {
+        self.resolver.include(includer, path)
+    }
+
+    fn names(&self) -> Vec<LibraryName> {
+        self.resolver.names()
+    }
+
+    fn advice(&self, name: &LibraryName) -> Option<String> {
+        let path = resolver::library_path(name)?;
+        let shown = |folder: &PathBuf| match folder.to_str() {
+            Some(".") => "the present folder".to_owned(),
+            _ => format!("`{}`", folder.display()),
+        };
+        let folders: Vec<String> = self.folders.iter().map(shown).collect();
+        Some(format!(
+            "no `{path}` is in {}: put it there, or list its folder in {LIBRARY_PATH}",
+            folders.join(" or ")
+        ))
+    }
+
+    fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {
+        self.resolver.ahead(name)
+    }
 }
 
 /// The libraries of a program that may use what a manifest grants.
@@ -56,7 +105,7 @@ pub(super) fn cached<'a>(program: &Path, manifest: &'a Manifest, shelf: &'a dyn 
 
 /// The libraries of a program that is granted what its manifest names.
 pub(super) struct Granted<'a> {
-    libraries: Resolver,
+    libraries: ProgramLibraries,
     manifest: &'a Manifest,
 }
 
@@ -71,6 +120,10 @@ impl Libraries for Granted<'_> {
 
     fn names(&self) -> Vec<LibraryName> {
         self.libraries.names()
+    }
+
+    fn advice(&self, name: &LibraryName) -> Option<String> {
+        self.libraries.advice(name)
     }
 
     fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {

@@ -4,6 +4,8 @@
 //! INVARIANT: looking changes nothing.
 //! It answers no question of the run; `stepwise.rs` does. Read next: `stepwise.rs`.
 
+use std::collections::BTreeSet;
+
 use duet_journal::Sequence;
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::codec::Codec;
@@ -18,11 +20,16 @@ use preserves::ValueImpl;
 
 use super::OwnedRun;
 
+/// The evaluations of texts that have not ended.
+pub(crate) fn evaluations(state: &RunState) -> BTreeSet<FiberId> {
+    let fibers = state.actor(MAIN).into_iter().flat_map(|main| main.fibers.iter());
+    let evaluations = fibers.filter(|(_, fiber)| fiber.kind == (FiberKind::Interaction {}));
+    evaluations.map(|(id, _)| *id).collect()
+}
+
 /// The newest evaluation of a text that has not ended.
 pub(crate) fn newest_evaluation(state: &RunState) -> Option<FiberId> {
-    let fibers = state.actor(MAIN)?.fibers.iter();
-    let evaluations = fibers.filter(|(_, fiber)| fiber.kind == (FiberKind::Interaction {}));
-    evaluations.map(|(id, _)| *id).max()
+    evaluations(state).last().copied()
 }
 
 /// Whether a request asks the person to approve something.

@@ -25,7 +25,6 @@ use duet_runtime::run::questions::OpenQuestion;
 use duet_runtime::state::event::Event;
 use preserves::ValueImpl;
 
-use super::attach;
 use super::command::Command;
 use super::complete::Names;
 use super::editor::Line;
@@ -126,7 +125,7 @@ impl Prompt for Live {
         }
         let before = self.owned.head();
         let older = self.owned.view().newest_evaluation();
-        let sources = attach::sources(text, &mut self.owned);
+        let sources = self.sources(text);
         if !self.owned.evaluate(text.to_owned(), sources)? {
             // The interruption that withdrew the text is still to be taken.
             self.owned.advance(&mut *self.store)?;

@@ -3,7 +3,7 @@
 //! Owns the start and the reopening of a session, and the way back through its texts.
 //! INVARIANT: between two texts every evaluation is durable, so a session can be left, moved back
 //! and reopened at any of them.
-//! It evaluates nothing; `evaluation.rs` does.
+//! It evaluates nothing; `evaluation.rs` does. It makes no program of the texts; `script.rs` does.
 //! Read next: `evaluation.rs`, then the crate's `owned_run.rs`.
 
 use duet_runtime::model::counted::counted;
@@ -516,24 +516,4 @@ const LIMIT: &str = "(eval '(%limit-shown! ";
 pub(super) fn limiting_text(characters_max: Option<NonZeroU64>) -> String {
     let limit = characters_max.map_or_else(|| "#f".to_owned(), |limit| limit.to_string());
     format!("{LIMIT}{limit}) (environment '(duet internal eval)))")
-}
-
-/// The texts that were evaluated on the way to a place, except those that failed, as a program.
-///
-/// # Errors
-/// If the journal fails.
-pub(crate) fn script(store: &dyn Store, place: &Place) -> Result<String, CommandError> {
-    let mut script = String::new();
-    let mut next = Sequence::FIRST.next();
-    while let Some(at) = next.filter(|at| *at <= place.at()) {
-        let record = owned_run::record_at(store, place, at)?;
-        if !turn::is_failed(&turn::body(&record)?) {
-            for text in texts(&record)? {
-                script.push_str(text.trim_end());
-                script.push('\n');
-            }
-        }
-        next = at.next();
-    }
-    Ok(script)
 }

@@ -1,13 +1,17 @@
 //! The files that are tests: those that are named, and those below the folders that are named.
 //!
-//! INVARIANT: the files come in the order of their paths, each once, and a loop of links ends.
-//! It reads of a file no more than whether it uses SRFI 64. Read next: `../testing.rs`.
+//! INVARIANT: the files come in the order of their paths, each once however it is named, and a loop
+//! of links ends.
+//! It reads of a file no more than whether it imports SRFI 64. Read next: `../testing.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use duet_runtime::scheme::program_imports;
+
 use crate::error::CommandError;
+use crate::owned_run::library_path;
 
 /// How the name of a test ends.
 const ENDING: &str = "-test.scm";
@@ -41,7 +45,24 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
             )));
         }
     }
-    Ok(found.into_iter().collect())
+    Ok(each_once(found))
+}
+
+/// The paths without those that name a file again. Two links to a file are two tests, because each
+/// has its own folder.
+fn each_once(found: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let mut by_place: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for path in found {
+        let folder = Path::new(".").join(path.parent().unwrap_or(Path::new("")));
+        let place = match (fs::canonicalize(folder), path.file_name()) {
+            (Ok(folder), Some(name)) => folder.join(name),
+            _ => path.clone(),
+        };
+        by_place.entry(place).or_insert(path);
+    }
+    let mut files: Vec<PathBuf> = by_place.into_values().collect();
+    files.sort();
+    files
 }
 
 /// Adds the tests below a folder. Folders whose names begin with a dot hold no tests, and links to
@@ -67,21 +88,24 @@ fn below(folder: &Path, found: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Lists the files beside and below a test that may be its sources, for one that cannot be
-/// compiled: it does not say which it reads.
+/// Lists the files that may be sources of a test that cannot be compiled, because it does not say
+/// which it reads; and the folders in which one may come into being: those beside and below the
+/// test, and those of the library path.
 pub(crate) fn sources(test: &Path) -> Vec<String> {
     let is_source = |path: &Path| {
         path.extension()
             .is_some_and(|ending| ending == "scm" || ending == "sld")
     };
     let mut found = Vec::new();
-    let mut folders = vec![test.parent().unwrap_or(Path::new("")).to_owned()];
+    let mut folders = library_path();
+    folders.push(test.parent().unwrap_or(Path::new("")).to_owned());
     while let Some(folder) = folders.pop() {
         let here = if folder.as_os_str().is_empty() {
             Path::new(".")
         } else {
             &folder
         };
+        found.push(here.display().to_string());
         // What cannot be read, the test cannot read either.
         for entry in fs::read_dir(here).into_iter().flatten().flatten() {
             let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
@@ -109,5 +133,8 @@ fn is_suite(path: &Path) -> bool {
     };
     let text = String::from_utf8_lossy(&text);
     // A library that a suite includes begins with no import of its own.
-    text.contains("(import") && SUITES.iter().any(|library| text.contains(library))
+    text.contains("srfi")
+        && program_imports(&text)
+            .iter()
+            .any(|library| SUITES.contains(&library.as_str()))
 }

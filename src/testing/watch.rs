@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use super::FileResult;
 use super::answers::beside;
 use crate::error::ExitCode;
-use crate::watch::{Files, places};
+use crate::watch::{Files, empty_places, places};
 
 /// What tests read.
 #[derive(Default)]
 pub(crate) struct Watch {
-    /// The files of each test, itself among them, and whether it passed.
+    /// The files of each test, itself among them, the folders in which it misses a file, and
+    /// whether it passed.
     tests: BTreeMap<PathBuf, (BTreeSet<PathBuf>, bool)>,
     /// The files that the newest results are of, and the folders.
     files: Files,
@@ -25,7 +26,7 @@ pub(crate) struct Watch {
 
 /// What has been saved.
 pub(crate) struct Saved {
-    /// The files.
+    /// The files, and the folders in which a test misses a file.
     pub(crate) files: Vec<PathBuf>,
     /// The tests that read them.
     pub(crate) tests: Vec<PathBuf>,
@@ -52,7 +53,19 @@ impl Watch {
     pub(crate) fn note(&mut self, result: &FileResult) {
         let folder = result.path.parent().unwrap_or(Path::new(""));
         let mut files = BTreeSet::from([result.path.clone(), beside(&result.path)]);
-        files.extend(result.read.iter().flat_map(|name| places(name, folder)));
+        let texts: BTreeSet<&str> = result.texts.all().iter().map(|text| text.name.as_str()).collect();
+        for name in &result.read {
+            let mut found: Vec<PathBuf> = places(name, folder).collect();
+            if texts.is_empty() && Path::new(name).is_dir() {
+                // The test cannot be compiled, and what it misses may come into being there.
+                self.folders.insert(PathBuf::from(name));
+                found.push(PathBuf::from(name));
+            } else if !texts.is_empty() && found.is_empty() && !texts.contains(name.as_str()) {
+                // The test has asked for a file that is not there.
+                found.extend(empty_places(name, folder));
+            }
+            files.extend(found);
+        }
         files.iter().for_each(|file| self.files.add(file));
         // The empty path stands for the present folder only in front of a name.
         self.look_at_folder(Path::new(".").join(folder));
@@ -66,7 +79,7 @@ impl Watch {
 
     /// The number of files.
     pub(crate) fn count(&self) -> usize {
-        self.files.count() - self.folders.len()
+        self.files.count()
     }
 
     /// The exit code by the newest result of each test.
@@ -86,14 +99,18 @@ impl Watch {
             return None;
         }
         self.tests.retain(|test, _| test.is_file());
-        let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) =
-            saved.into_iter().partition(|path| self.folders.contains(path));
-        let reads = |(read, _): &(BTreeSet<PathBuf>, bool)| files.iter().any(|file| read.contains(file));
+        let reads = |(read, _): &(BTreeSet<PathBuf>, bool)| saved.iter().any(|file| read.contains(file));
         let tests = self.tests.iter().filter(|(_, test)| reads(test));
+        let tests = tests.map(|(test, _)| test.clone()).collect();
+        let is_read = |folder: &PathBuf| self.tests.values().any(|(read, _)| read.contains(folder));
+        let has_folder = saved.iter().any(|path| self.folders.contains(path));
+        let told = saved
+            .into_iter()
+            .filter(|path| !self.folders.contains(path) || is_read(path));
         Some(Saved {
-            tests: tests.map(|(test, _)| test.clone()).collect(),
-            files,
-            has_folder: !folders.is_empty(),
+            files: told.collect(),
+            tests,
+            has_folder,
         })
     }
 }

@@ -70,7 +70,7 @@ pub(crate) struct Report {
     summary: String,
     /// The failure that came first, if there was one.
     failure: Option<Explained>,
-    /// Further failures that no actor took.
+    /// Further failures that no actor took; if there is none, those that the program reported.
     others: Vec<Other>,
     /// The open waits.
     waits: Vec<Wait>,
@@ -83,6 +83,9 @@ pub(crate) type Form = Report;
 
 /// The maximum number of failures of actors that are traced.
 const TRACED_MAX: usize = 8;
+
+/// The maximum number of failures that are listed because the program has reported them.
+const REPORTED_MAX: usize = 32;
 
 /// The turns before a place among which its last failure is looked for.
 const LOOKED_BACK: usize = 256;
@@ -151,8 +154,13 @@ impl Explaining<'_> {
             (Some(failure), _) => failure.summary(),
             (None, _) => self.standing(run, status, &waits)?,
         };
-        let others = failures.iter().map(Explained::other).collect();
-        let advice = self.advice(failure.as_ref(), status, &waits);
+        let mut others: Vec<Other> = failures.iter().map(Explained::other).collect();
+        let mut advice = self.advice(failure.as_ref(), status, &waits);
+        if failure.is_none() && status == Status::Failed {
+            others.extend(self.reported()?);
+            let first = others.first();
+            advice.extend(first.map(|other| advice::shows(&self.place.name(), other.turn)));
+        }
         Ok(Report {
             name: self.place.name(),
             turn: self.place.at().number(),
@@ -230,6 +238,27 @@ impl Explaining<'_> {
         Ok(turns)
     }
 
+    /// The failures near the place that the program reported and took, such as those of assertions.
+    fn reported(&self) -> Result<Vec<Other>, CommandError> {
+        let mut turns = Vec::new();
+        for record in Records::newest_first(self.store, self.place).take(LOOKED_BACK) {
+            let record = record?;
+            let Body::Turn(turn) = turn::body(&record)? else {
+                break;
+            };
+            let done = turn.actions.iter().flat_map(Action::done);
+            let reported = done.filter_map(|action| {
+                let Action::ReportFailure(report) = action else {
+                    return None;
+                };
+                report.is_taken.then_some(&report.failed)
+            });
+            let at = record.header().sequence.number();
+            turns.push(reported.map(|failed| Other::of(failed, at)).collect::<Vec<_>>());
+        }
+        Ok(turns.into_iter().rev().flatten().take(REPORTED_MAX).collect())
+    }
+
     /// The last turn of the main program that failed, if it is near.
     fn end_of_main(&self) -> Result<Option<Sequence>, CommandError> {
         for record in Records::newest_first(self.store, self.place).take(LOOKED_BACK) {
@@ -269,8 +298,9 @@ impl Report {
         if let Some(failure) = &self.failure {
             text.push_str(&failure.text(&self.name));
         }
+        let title = if self.failure.is_some() { "also" } else { "reported" };
         for other in &self.others {
-            text.push_str(&row("also", &other.line()));
+            text.push_str(&row(title, &other.line()));
         }
         for wait in &self.waits {
             text.push_str(&row("waits", &wait.line()));

@@ -46,6 +46,9 @@ fn runs_branches_and_libraries_are_candidates_where_they_fit() {
         ("describe", "vector-ref", "vector-ref\n"),
         ("describe", "call-with-heart", "call-with-heartbeat\n"),
         ("schema", "why", "why\nwhy-not\n"),
+        ("help", "sch", "schema\n"),
+        ("help", "exit", "exit-codes\n"),
+        ("help run", "", ""),
         ("", "lo", ""),
         ("nothing", "", ""),
     ] {
@@ -70,6 +73,7 @@ fn bash_completes_them() {
         ("duet show hello/t", "hello/try"),
         ("duet describe \\(shop", "\\(shop\\)"),
         ("duet compl", "completions"),
+        ("duet help compl", "completions"),
         ("duet log --js", "--json"),
     ] {
         let script = format!(

@@ -413,3 +413,29 @@ fn a_turn_that_failed_is_explained_wherever_the_run_is() {
     let told = desk.duet("explain p@2").output;
     assert!(told.starts_with("worker 1 failed in turn 2: wrong-type"), "{told}");
 }
+
+/// Right: the program chose the code because of the assertion that failed.
+#[test]
+fn a_kept_test_whose_assertions_failed() {
+    let test = "(import (scheme base) (srfi 64))
+(test-begin \"t\")
+(test-equal \"a\" 1 2)
+(test-equal \"b\" 1 1)
+(test-end)
+";
+    let desk = Desk::new(&[("one-test.scm", test)]);
+    assert_eq!(desk.duet("test --keep").code, 1);
+    let said = desk.duet("explain one-test");
+    for told in [
+        "one-test ended in turn 1 with code 1, which the program chose\n",
+        "  reported t / a failed in turn 1: test-failed: the test failed",
+    ] {
+        assert!(said.output.contains(told), "{told:?}: {said:?}");
+    }
+    assert!(!said.output.contains("t / b"), "{said:?}");
+    assert!(
+        said.errors.contains("`duet show one-test@1` shows the turn"),
+        "{said:?}"
+    );
+    assert_eq!(json(&desk, "explain one-test")["others"][0]["condition"], "test-failed");
+}

@@ -60,3 +60,31 @@ fn forms_of_a_loaded_file_follow_each_other() {
     desk.check("run main.scm --name m", 0, "8b\n");
     assert_eq!(desk.duet("replay m --check").code, 0);
 }
+
+/// The libraries are in the first record, so the run comes out the same without their files.
+#[test]
+fn loaded_files_and_evaluated_data_import_libraries_that_the_program_does_not() {
+    let library = |name: &str, rest: &str| format!("(define-library ({name}) (import (scheme base)) {rest})");
+    let program = "(import (scheme base) (scheme write) (scheme load) (scheme eval) (scheme repl))
+(load \"uses.scm\" (interaction-environment))
+(eval '(import (circles)) (interaction-environment))
+(write (eval '(list (area) circle) (interaction-environment)))";
+    let shapes = "(import (sides)) (export area) (include \"area.scm\")";
+    let desk = Desk::new(&[
+        ("main.scm", program),
+        ("uses.scm", "(load \"more.scm\" (interaction-environment))\n"),
+        ("more.scm", "(import (scheme base) (shapes))\n"),
+        ("shapes.sld", &library("shapes", shapes)),
+        ("area.scm", "(define (area) (* side side))\n"),
+        ("sides.sld", &library("sides", "(export side) (begin (define side 3))")),
+        (
+            "circles.sld",
+            &library("circles", "(export circle) (begin (define circle 'round))"),
+        ),
+    ]);
+    desk.check("run main.scm --name m", 0, "(9 round)");
+    for name in ["shapes.sld", "area.scm", "sides.sld", "circles.sld"] {
+        std::fs::remove_file(desk.path(name)).expect("it is there");
+    }
+    assert_eq!(desk.duet("replay m --check").code, 0);
+}

@@ -112,6 +112,7 @@ mod steps;
 mod strangers;
 mod sweep;
 mod syndicate;
+mod test_files;
 mod testing;
 mod tidy;
 mod tools;

@@ -70,3 +70,30 @@ fn a_library_that_is_none_is_refused_before_anything_runs() {
     let wrong = desk.duet("run p.scm --preload \"(only (srfi 1) fold)\"");
     assert!(wrong.code == 2 && wrong.errors.contains("as '(srfi 1)'"), "{wrong:?}");
 }
+
+#[test]
+fn a_missing_library_is_told_with_the_folders_that_were_searched() {
+    let desk = Desk::new(&[
+        ("tests/a-test.scm", "(import (shop prices) (srfi 64))\n"),
+        ("p.scm", "(import (shop prices))\n"),
+    ]);
+    for (line, told) in [
+        (
+            "test",
+            "no `shop/prices.sld` is in `tests` or `listed`: put it there, or list its folder in DUET_LIBRARY_PATH",
+        ),
+        (
+            "run p.scm",
+            "no `shop/prices.sld` is in the present folder or `listed`: put it there",
+        ),
+        (
+            "expand p.scm",
+            "no `shop/prices.sld` is in the present folder or `listed`: put it there",
+        ),
+    ] {
+        let said = desk.duet(line);
+        let all = said.output + &said.errors;
+        assert!(all.contains("there is no library (shop prices)"), "{line}: {all}");
+        assert!(all.contains(told), "{line}: {all}");
+    }
+}

@@ -107,6 +107,29 @@ fn a_text_that_does_not_compile_is_told_and_watched_and_a_live_run_goes_on_at_ea
 }
 
 #[test]
+fn a_library_that_is_missing_is_noticed_when_it_comes() {
+    let desk = desk();
+    std::fs::remove_file(desk.path("steps/words.sld")).expect("it is there");
+    let mut running = Running::start(&desk, "run --watch steps");
+    running.until_message("there is no library (words)");
+    running.until_message("watches 2 files");
+    save(&desk, "steps/words.sld", &words("hello"));
+    running.until("hello");
+    running.until_message("watches 3 files");
+    // The program compiles, so other files in its folder do not concern it.
+    save(&desk, "steps/other.txt", "");
+    save(&desk, "steps/words.sld", &words("welcome"));
+    running.until("  + welcome");
+    running.type_line("q");
+    let (_, errors) = running.end();
+    let changed: Vec<&str> = errors.lines().filter(|line| line.starts_with("changed: ")).collect();
+    assert!(
+        matches!(&changed[..], [_, last] if last.ends_with(": steps/words.sld")),
+        "{errors}"
+    );
+}
+
+#[test]
 fn a_run_that_is_under_way_stops_at_a_save_and_goes_on_if_nothing_has_changed() {
     let program = "(display \"begins\\n\")\n(await (signal 'go))\n(sleep 1)\n(display \"ends\\n\")\n";
     let desk = Desk::new(&[(

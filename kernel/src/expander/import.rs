@@ -453,6 +453,8 @@ impl UnitExpander<'_> {
                 .cloned(),
         );
         let similar = similar_names(name.as_str(), known.iter());
-        self.failure(place, DiagnosticKind::UnknownLibrary { name, similar })
+        let advice = self.libraries.advice(&LibraryName::parse(&name));
+        let kind = DiagnosticKind::UnknownLibrary { name, similar, advice };
+        self.failure(place, kind)
     }
 }

@@ -39,7 +39,7 @@ impl SchemePrograms {
         };
         let (mut programs, warnings) = SchemePrograms::expand(source, &mut recording)?;
         if programs.present.library_units.contains_key(&Name::from(EVALUATION)) {
-            recording.complete(&source.evaluable);
+            recording.complete(source);
         }
         programs.present.sources = Pinned(recording.found.iter().cloned().collect());
         match describe(source, recording.found) {

@@ -287,7 +287,9 @@ impl Evaluations {
     ) -> Result<Vec<usize>, Fault> {
         self.refresh(text_compiler, manifest);
         let key = key(wanted.environment, wanted.name.as_deref(), wanted.text);
-        if let Some((changes, unit)) = self.known.get(&key)
+        // A text that brings sources is expanded again: what it loads may import them only now.
+        if wanted.sources.is_empty()
+            && let Some((changes, unit)) = self.known.get(&key)
             && self.tops.get(wanted.environment).map(TopLevel::changes) == Some(*changes)
         {
             return Ok(vec![*unit]);

@@ -9,7 +9,7 @@
 pub(super) mod differing;
 pub(super) mod matching;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Ahead, Libraries, LibraryName, SourceError, SourceText};
 use preserves::IOValue;
 
+use super::mentions::{Mention, mentions};
 use crate::codec_struct;
 use crate::driver::Attached;
 use crate::model::codec::{Codec, DecodeError};
@@ -165,22 +166,48 @@ pub(super) struct Recording<'a> {
 pub(super) const EVALUATION: &str = "(duet internal eval)";
 
 impl Recording<'_> {
-    fn has(&self, library: &str) -> bool {
-        self.found
-            .iter()
-            .any(|(wanted, _)| matches!(&wanted[..], [name] if name == library))
+    fn has(&self, wanted: &[String]) -> bool {
+        self.found.iter().any(|(known, _)| known == wanted)
     }
 
-    /// Finds further libraries, with the texts that they include. Leaves out any that cannot be
-    /// read; a later import of it fails.
-    pub(super) fn complete(&mut self, names: &[LibraryName]) {
-        for name in names {
-            if self.has(&name.to_string()) {
+    /// Finds the libraries that a program may import later, with the texts that they include: those
+    /// that the caller lists, and those that its text and the files that it loads mention. Leaves
+    /// out any that cannot be read; a later import of it fails.
+    pub(super) fn complete(&mut self, program: &Source<'_>) {
+        for name in &program.evaluable {
+            if self.has(&library_key(name)) {
                 continue;
             }
             let Ok(Some(source)) = self.library(name) else { continue };
             for path in included_paths(&source.text) {
                 let _ = self.include(&source.name, path);
+            }
+        }
+        self.complete_mentioned(program);
+    }
+
+    fn complete_mentioned(&mut self, program: &Source<'_>) {
+        let mut loaded = BTreeSet::new();
+        let mut unread = vec![(None, Arc::from(program.text))];
+        while let Some((library, text)) = unread.pop() {
+            for mention in mentions(&text) {
+                match (mention, &library) {
+                    (Mention::Library(name), _) if !self.has(std::slice::from_ref(&name)) => {
+                        let found = self.library(&LibraryName::parse(&Name::from(name.as_str())));
+                        let found = found.ok().flatten();
+                        unread.extend(found.map(|source| (Some(source.name), source.text)));
+                    }
+                    (Mention::Included(path), Some(library)) if !self.has(&include_key(library, &path)) => {
+                        let found = self.include(library, &path).ok();
+                        unread.extend(found.map(|source| (Some(source.name), source.text)));
+                    }
+                    // The run reads the file when it loads it, so the text is not pinned.
+                    (Mention::Loaded(path), _) if loaded.insert(path.clone()) => {
+                        let found = self.libraries.include(program.name, &path).ok();
+                        unread.extend(found.map(|source| (None, source.text)));
+                    }
+                    (Mention::Library(_) | Mention::Included(_) | Mention::Loaded(_), _) => {}
+                }
             }
         }
     }
@@ -220,6 +247,10 @@ impl Libraries for Recording<'_> {
 
     fn names(&self) -> Vec<LibraryName> {
         self.libraries.names()
+    }
+
+    fn advice(&self, name: &LibraryName) -> Option<String> {
+        self.libraries.advice(name)
     }
 
     fn ahead(&mut self, name: &LibraryName) -> Option<Ahead> {

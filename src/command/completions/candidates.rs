@@ -3,7 +3,8 @@
 //! The parser knows which argument the word is; its value's name says what may stand there.
 //! INVARIANT: nothing is written, and whatever goes wrong, the shell receives fewer candidates and
 //! no message.
-//! It completes no command and no option; the shell's script does. Read next: `../completions.rs`.
+//! It completes no option, and no command but behind `help`; the shell's script does.
+//! Read next: `../completions.rs`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +12,8 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 
-use crate::command::parser;
+use crate::command::help::TOPICS;
+use crate::command::{TABLE as COMMANDS, parser};
 use crate::error::{CommandError, ExitCode};
 use crate::exports::names_elsewhere;
 use crate::journal::Journal;
@@ -70,6 +72,11 @@ fn names(command: &str, argument: &Arg, typed: &str) -> Vec<String> {
             };
             let exported = exported.into_iter().map(|export| export.name);
             exported.chain(libraries(Path::new("."))).collect()
+        }
+        ("help", true) => {
+            let topics = TOPICS.iter().map(|(topic, _)| *topic);
+            let commands = COMMANDS.iter().map(|row| row.name);
+            commands.chain(topics).map(str::to_owned).collect()
         }
         ("schema", true) => TABLE.iter().map(|forms| forms.name.to_owned()).collect(),
         _ => Vec::new(),

@@ -25,7 +25,7 @@ use crate::rerun::{self, Rerun, RerunRequest, Saved};
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::testing::find::sources;
-use crate::watch::{WatchCommand, Watched, Watcher, places};
+use crate::watch::{Folders, WatchCommand, Watched, Watcher, places};
 use crate::world_options::{TypedUntil, WorldOptions};
 
 /// The time between two looks at the files.
@@ -161,6 +161,7 @@ impl Watching<'_> {
     /// Begins the run. A program that does not compile shows its errors and is watched.
     fn begin(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
         self.watch_program();
+        let folders = self.folders();
         let (mut options, is_stopped) = self.options()?;
         options.granted.clone_from(&self.request.grant);
         let kept = self.kept;
@@ -175,7 +176,7 @@ impl Watching<'_> {
         match begun {
             Ok(driven) => driven,
             Err(CommandError::Shown(text)) => {
-                self.watch_sources();
+                self.watch_sources(folders);
                 terminal.message(text);
                 Ok(())
             }
@@ -192,10 +193,19 @@ impl Watching<'_> {
         }
     }
 
-    /// Watches all that may be a source of a program that does not compile.
-    fn watch_sources(&self) {
+    /// The folders in which sources are looked for, as they stand. Those that were watched for a
+    /// missing one are no longer: it may have come.
+    fn folders(&self) -> Folders {
+        self.watched.files().forget_awaited();
+        Folders::among(&sources(&self.file))
+    }
+
+    /// Watches all that may be a source of a program that does not compile, and the folders in
+    /// which a missing one may come into being.
+    fn watch_sources(&self, folders: Folders) {
         let sources = sources(&self.file);
         self.watched.add(sources.iter().map(String::as_str));
+        self.watched.files().await_in(folders);
     }
 
     /// The options of a world, and the flag that ends its input.
@@ -237,10 +247,11 @@ impl Watching<'_> {
         act: fn(&mut Self, &mut Terminal) -> Result<(), CommandError>,
         terminal: &mut Terminal,
     ) -> Result<(), CommandError> {
+        let folders = self.folders();
         match act(self, terminal) {
             Err(CommandError::OutputClosed) => Err(CommandError::OutputClosed),
             Err(error) => {
-                self.watch_sources();
+                self.watch_sources(folders);
                 command::tell(error, terminal);
                 Ok(())
             }

@@ -118,7 +118,7 @@ fn of_wait(name: &str, wait: &Wait) -> Vec<Advice> {
 /// What helps against a failure, by where it arose.
 fn against(name: &str, failure: &Explained, is_prompt: bool) -> Vec<Advice> {
     let turn = failure.turn;
-    let shows: Advice = say![Way::turn("show", name, turn), " shows the turn"].into();
+    let shows = shows(name, turn);
     let mut advice = match &failure.cause {
         Cause::Program => {
             let shown = failure.variables.into_iter();
@@ -140,6 +140,10 @@ fn against(name: &str, failure: &Explained, is_prompt: bool) -> Vec<Advice> {
         advice.push(say![amend, " goes on, on a branch, as if the answer there had been another"].into());
     }
     advice
+}
+
+pub(super) fn shows(name: &str, turn: u64) -> Advice {
+    say![Way::turn("show", name, turn), " shows the turn"].into()
 }
 
 fn why_not(name: &str) -> Advice {

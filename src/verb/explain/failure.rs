@@ -8,7 +8,7 @@ use duet_runtime::action::Action;
 use duet_runtime::history::chain::CausalTurn;
 use duet_runtime::history::first_failure::{FailureOrigin, FirstFailure};
 use duet_runtime::model::counted::counted;
-use duet_runtime::model::failure::{Failure, Frame, FramePlace};
+use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace};
 use duet_runtime::record::Outcome;
 use duet_runtime::state::actor::Condition;
 use duet_runtime::state::event::Event;
@@ -120,7 +120,7 @@ pub(super) struct Explained {
 /// A further failure.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Other {
-    turn: u64,
+    pub(super) turn: u64,
     name: String,
     condition: String,
     message: String,
@@ -270,6 +270,16 @@ impl Step {
 }
 
 impl Other {
+    /// A failure that a turn reported and took, so that it names what failed.
+    pub(super) fn of(failed: &ActorFailure, turn: u64) -> Self {
+        Self {
+            turn,
+            name: failed.role.clone().unwrap_or_else(|| failed.name()),
+            condition: failed.failure.kind.clone(),
+            message: message_of(&failed.failure),
+        }
+    }
+
     pub(super) fn line(&self) -> String {
         format!(
             "{} failed in turn {}: {}: {}",

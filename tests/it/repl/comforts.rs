@@ -122,3 +122,51 @@ fn the_texts_after_an_amended_one_can_be_typed_again() {
     let way = "`duet pick p/main@4..4 --onto p/main-3` delivers";
     assert!(amended.errors.contains(way), "{}", amended.errors);
 }
+
+#[test]
+fn a_loaded_file_imports_libraries_beside_it() {
+    let desk = Desk::new(&[
+        (
+            "greeter.scm",
+            "(import (scheme base) (scheme write) (greeter))\n(write (greet \"Ada\"))\n(newline)\n",
+        ),
+        (
+            "greeter.sld",
+            "(define-library (greeter) (export greet) (import (scheme base)) (include \"greet.scm\"))\n",
+        ),
+        ("greet.scm", "(define (greet who) (string-append \"Hello, \" who))\n"),
+        ("late.scm", "(write 1)(newline)\n"),
+    ]);
+    desk.check("repl --name l", ",load greeter.scm\n", "\"Hello, Ada\"\n");
+    // The text is the same, but the file imports a library only now.
+    let changed = "(call-with-output-file \"late.scm\" (lambda (port) (write '(import (greeter)) port)))";
+    desk.check(
+        "repl --name m --workspace .",
+        &format!(",load late.scm\n{changed}\n,reload\n(greet \"Bob\")\n"),
+        "1\n\"Hello, Bob\"\n",
+    );
+    fs::remove_file(desk.0.path().join("greeter.sld")).expect("it is there");
+    desk.check("repl l", ",reload\n", "\"Hello, Ada\"\n");
+    assert_eq!(desk.feed("replay l --check", "").code, 0);
+}
+
+#[test]
+fn texts_that_failed_in_a_later_turn_are_no_part_of_a_script() {
+    let desk = Desk::new(&[("good.scm", "(define g 1)\n"), ("bad.scm", "(define h 1)\n(car '())\n")]);
+    let good = [
+        "(define a 1)",
+        "(define b (+ a 1))",
+        "(load \"good.scm\")",
+        "(spawn (lambda () (sleep 1) (car '())))",
+        "(begin (sleep 20) (define c 3))",
+    ];
+    let bad = ["(begin (sleep 1) (car '()))", ",load none.scm", ",load bad.scm"];
+    let typed = format!(
+        "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n",
+        good[0], bad[0], good[1], bad[1], good[2], bad[2], good[3], good[4]
+    );
+    let said = desk.feed("repl --name z", &typed);
+    assert!(said.errors.contains("it happened in the background"), "{}", said.errors);
+    let script = desk.feed("repl z --script", "");
+    assert_eq!(script.output, good.join("\n") + "\n", "{}", script.errors);
+}
