@@ -149,8 +149,8 @@ fn one_heard(event: &Event, at: Sequence, origins: &mut Origins<'_>) -> Result<P
     Ok(of_event(&kind, event))
 }
 
-/// Tells of an element of a part of a turn, if that part is the events or the actions, in words that
-/// need nothing but the element.
+/// Tells of an element of a part of a turn, if that part is the events or the actions, in words
+/// that need nothing but the element.
 pub(crate) fn element(part: &str, value: &IOValue) -> Option<String> {
     match part {
         "events" => Event::decode(value).ok().map(|event| of_event("", &event).text),
