@@ -1,25 +1,24 @@
 //! The journal of a command, and the places that addresses name.
 //!
-//! Owns the opening of the journal, the current branch, and the meaning of an address that leaves
-//! parts out.
-//! INVARIANT: a command that only reads never writes; a resolved place exists. The current branch
-//! is a convenience of the command line: it is in a small file beside the journal, and no part of
-//! the journal.
+//! Owns the opening of the journal, and the meaning of an address that leaves parts out.
+//! INVARIANT: a command that only reads never writes; a resolved place exists.
+//! It does not remember which branch was used last; `journal/current.rs` does.
 //! Read next: `owned_run.rs`.
 
+mod current;
 mod nearest;
 mod site;
 mod unknown;
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use duet_drivers::clock::WorldClock;
-use duet_journal::beside::{beside, open_beside, text_beside};
+use duet_journal::beside::beside;
 use duet_journal::store::sqlite::{LostCommits, SqliteStore};
 use duet_journal::{BranchName, Head, Owner, RunId, Sequence, Store, StoreError, owner};
 use duet_postgres::{Address, PostgresStore};
@@ -408,32 +407,6 @@ impl Journal {
             Way::of("run").with("PROGRAM"),
             " makes one; `--journal FILE` names another",
         ]))
-    }
-
-    fn current_path(&self) -> PathBuf {
-        beside(self.path(), ".current")
-    }
-
-    /// Records the branch that was used last. A failure is ignored, because it only makes addresses
-    /// longer.
-    pub(crate) fn set_current(&self, run: &RunId, branch: &BranchName) {
-        let line = format!("{run}/{branch}\n");
-        // Truncating first would make some file systems wait for the disk.
-        let _ = open_beside(&self.current_path()).and_then(|mut file| {
-            file.write_all(line.as_bytes())?;
-            file.set_len(line.len() as u64)
-        });
-    }
-
-    /// The branch used last, if that is known and it still exists.
-    pub(crate) fn current(&self, store: &dyn Store) -> Option<(RunId, BranchName)> {
-        let text = text_beside(&self.current_path());
-        // Processes that write at once may leave half a line.
-        let (line, _) = text.split_once('\n')?;
-        let (run, branch) = line.split_once('/')?;
-        let (run, branch) = (RunId::new(run).ok()?, BranchName::new(branch).ok()?);
-        store.head(&run, &branch).ok()??;
-        Some((run, branch))
     }
 
     /// Finds the place that an address names. An address without a run means the current branch; a

@@ -2,7 +2,8 @@
 //!
 //! Owns the parts that an abbreviation leaves out: the middle of long texts, the later items of
 //! long collections, deep levels.
-//! INVARIANT: [`apart`] never shows two different values as the same text.
+//! INVARIANT: [`apart`] never shows two different values as the same text, nor either of them in a
+//! text that is too long for a person to compare.
 //! It does not shorten JSON. Read next: `render.rs`.
 
 use std::fmt::Write;
@@ -19,6 +20,8 @@ const DEPTH: usize = 6;
 /// The characters around the first difference of two values.
 const BEFORE_CHARACTERS: usize = 40;
 const AROUND_CHARACTERS: usize = 120;
+/// The maximum length of an abbreviated value that two are compared by.
+pub(crate) const COMPARED_CHARACTERS: usize = 300;
 
 /// Writes a value as Preserves text, with `…` for the parts that would make it long.
 pub(crate) fn abbreviated(value: &IOValue) -> String {
@@ -31,7 +34,8 @@ pub(crate) fn abbreviated(value: &IOValue) -> String {
 pub(crate) fn apart(sides: [Option<&IOValue>; 2]) -> [String; 2] {
     let written = |write: fn(&IOValue) -> String| sides.map(|side| side.map_or("nothing".to_owned(), write));
     let briefs = written(abbreviated);
-    if briefs[0] != briefs[1] {
+    let is_brief = |text: &String| text.chars().count() <= COMPARED_CHARACTERS;
+    if briefs[0] != briefs[1] && briefs.iter().all(is_brief) {
         return briefs;
     }
     let whole = written(shown);
@@ -148,7 +152,7 @@ mod tests {
     use duet_runtime::driver::packed::PackedLimits;
     use duet_runtime::driver::packed::framing::read_text;
 
-    use super::{abbreviated, apart, shown};
+    use super::{AROUND_CHARACTERS, abbreviated, apart, shown};
 
     fn value(text: &str) -> IOValue {
         text.parse().expect("a value")
@@ -214,5 +218,8 @@ mod tests {
         assert_eq!(left, format!("…{}a{}…", "x".repeat(40), "y".repeat(79)));
         assert_eq!(right, format!("…{}b{}…", "x".repeat(40), "y".repeat(79)));
         assert_eq!(apart([None, Some(&value("[2]"))]), ["nothing", "[2]"]);
+        let many = format!("[{}]", vec![format!("\"{}\"", "x".repeat(50)); 9].join(" "));
+        let [_, right] = apart([None, Some(&value(&many))]);
+        assert_eq!(right.chars().count(), AROUND_CHARACTERS + 1);
     }
 }

@@ -33,6 +33,9 @@ use liveness::Liveness;
 use relocation::Relocation;
 pub use verify::VerifyError;
 
+/// The maximum number of instructions after one without a source whose sources are looked at.
+const FOLLOWING_MAX: usize = 64;
+
 /// Why a unit cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
@@ -383,15 +386,25 @@ impl CodeSpace {
     }
 
     /// The sources around an instruction that has none of its own, such as the load of a literal:
-    /// those of the next and of the last instruction of its block that has one.
+    /// that of the next instruction of its block that has one, those further on that are around all
+    /// before them, and that of the last one before. The expression whose operand the value is has
+    /// its instruction after those of the other operands.
     pub fn spans_around(&self, position: u32) -> impl Iterator<Item = Span> {
         let bounds = self.block_at(position).map(|block| block.start..block.end);
         let unit = self.unit_at(position);
         let around = unit.zip(bounds).into_iter().flat_map(move |(unit, bounds)| {
             let after = unit.spans.partition_point(|(start, _)| *start <= position);
-            let (last, next) = (unit.spans[..after].last(), unit.spans.get(after));
-            let both = next.into_iter().chain(last);
-            both.filter(move |(start, _)| bounds.contains(start))
+            let (last, following) = (unit.spans[..after].last(), &unit.spans[after..]);
+            let mut passed: Option<Span> = None;
+            let following = following.iter().take(FOLLOWING_MAX).filter(move |(_, span)| {
+                let before = passed.unwrap_or(*span);
+                let (start, end) = (before.start.min(span.start), before.end.max(span.end));
+                let is_same = before.source == span.source;
+                passed = Some(if is_same { Span { start, end, ..before } } else { before });
+                is_same && (start, end) == (span.start, span.end)
+            });
+            let around = following.chain(last);
+            around.filter(move |(start, _)| bounds.contains(start))
         });
         around.map(|(_, span)| *span)
     }

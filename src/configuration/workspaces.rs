@@ -57,14 +57,33 @@ pub(crate) fn of_run(name: Option<&str>, began: &Path) -> Result<PathBuf, Comman
     if began.is_dir() {
         return Ok(began.to_owned());
     }
-    let file = user_file(&environment).unwrap_or_else(|| PathBuf::from("~/.config/duet/config.toml"));
     let problem = CommandError::problem(format!("its workspace is {name}, which this host does not have"));
-    Err(problem
-        .because(format!("it began in {}, which is not here", began.display()))
-        .advise(format!(
-            "with a copy in DIRECTORY, write `[workspaces]` and below it `{name} = \"DIRECTORY\"` into `{}`",
-            file.display()
-        )))
+    let problem = problem.because(format!("it began in {}, which is not here", began.display()));
+    Err(problem.advise(format!("with a copy in DIRECTORY, {}", entry(name, &environment))))
+}
+
+/// The directory of the workspace with a name, as the configuration says.
+///
+/// # Errors
+/// If it does not say.
+pub(crate) fn of_name(name: &str) -> Result<PathBuf, CommandError> {
+    let environment = environment();
+    all(&environment)?.remove(name).ok_or_else(|| {
+        CommandError::problem(format!(
+            "its workspace is {name}, and your configuration names no directory for that"
+        ))
+        .because("its tools worked wherever a worker declares that name, which need not be where the run began")
+        .advise(format!("with its files in DIRECTORY, {}", entry(name, &environment)))
+    })
+}
+
+/// What a person writes to name the directory of a workspace.
+fn entry(name: &str, environment: &[(OsString, OsString)]) -> String {
+    let file = user_file(environment).unwrap_or_else(|| PathBuf::from("~/.config/duet/config.toml"));
+    format!(
+        "write `[workspaces]` and below it `{name} = \"DIRECTORY\"` into `{}`",
+        file.display()
+    )
 }
 
 impl File<'_> {

@@ -149,6 +149,18 @@ fn one_heard(event: &Event, at: Sequence, origins: &mut Origins<'_>) -> Result<P
     Ok(of_event(&kind, event))
 }
 
+/// Tells of an element of a part of a turn, if that part is the events or the actions, in words
+/// that need nothing but the element.
+pub(crate) fn element(part: &str, value: &IOValue) -> Option<String> {
+    match part {
+        "events" => Event::decode(value).ok().map(|event| of_event("", &event).text),
+        "actions" => Action::decode(value)
+            .ok()
+            .map(|action| Piece::plain("", &action.to_string()).text),
+        _ => None,
+    }
+}
+
 /// Tells of the events that need nothing but themselves.
 fn of_event(kind: &str, event: &Event) -> Piece {
     let plain = |text: String| Piece::plain(kind, &text);

@@ -35,7 +35,7 @@ use crate::journal::Place;
 use crate::records::turns;
 use crate::turn;
 use crate::value_json;
-use crate::value_text::{self, abbreviated, shown};
+use crate::value_text::{self, COMPARED_CHARACTERS, abbreviated, shown};
 
 /// Compares two turns or branches: where they part, and what each has alone.
 ///
@@ -368,7 +368,12 @@ fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
         .element
         .map(|element| format!(" {}", element + 1))
         .unwrap_or_default();
-    let [left, right] = value_text::apart([divergence.journal_says.as_ref(), divergence.program_did.as_ref()]);
+    let sides = [divergence.journal_says.as_ref(), divergence.program_did.as_ref()];
+    let mut told = sides.map(|side| side.map_or("nothing".to_owned(), |value| briefly(divergence.part, value)));
+    if told[0] == told[1] {
+        told = value_text::apart(sides);
+    }
+    let [left, right] = told;
     format!(
         "turn {} of {} differs in its {}{element}\n  - {}  {left}\n  + {}  {right}\n",
         divergence.sequence,
@@ -377,6 +382,15 @@ fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
         names[0],
         names[1],
     )
+}
+
+/// A part of a turn for a line; in the words of the log, if the value itself is too long.
+fn briefly(part: &str, value: &IOValue) -> String {
+    let text = abbreviated(value);
+    if text.chars().count() <= COMPARED_CHARACTERS {
+        return text;
+    }
+    turn::short(&turn::line::element(part, value).unwrap_or(text), COMPARED_CHARACTERS)
 }
 
 /// Where both part.

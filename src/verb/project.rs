@@ -4,7 +4,7 @@
 //! The store is opened when it is first needed.
 //! Read next: `../journal.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -248,9 +248,9 @@ impl<'a> ProjectReader<'a> {
         self.journal.resolve_turn(self.store, address)
     }
 
-    /// The branch that was used last, if that is known.
-    pub(crate) fn current(&self) -> Option<(RunId, BranchName)> {
-        self.journal.current(self.store)
+    /// The branch of each run that was used last, as far as that is known; it may exist no more.
+    pub(crate) fn used(&self) -> BTreeMap<RunId, BranchName> {
+        self.journal.used()
     }
 
     fn searched<'b>(&'b self, place: &'b Place) -> Searched<'b> {

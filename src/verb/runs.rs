@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use duet_drivers::text;
 use duet_journal::{BranchName, Head, RunId, Sequence};
 use duet_runtime::model::counted::counted;
+use duet_runtime::run::heads::kept_up_to;
 use duet_runtime::run::source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,17 +95,18 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let runs = look.store.runs()?;
     let limit = request.limit.map_or(usize::MAX, std::num::NonZeroUsize::get);
     let skipped = runs.len().saturating_sub(limit);
-    let current = look.current();
+    let used = look.used();
     for run in runs.into_iter().skip(skipped) {
         look.go_on()?;
-        let mut branches: Vec<BranchName> = look.store.heads(&run)?.into_iter().map(|head| head.branch).collect();
-        if !request.branches {
-            let used = current.as_ref().filter(|current| current.0 == run);
-            branches = match used {
-                Some((_, branch)) => vec![branch.clone()],
-                None => newest(&look, &run, branches)?.into_iter().collect(),
-            };
-        }
+        let heads = look.store.heads(&run)?;
+        let used = used
+            .get(&run)
+            .filter(|used| heads.iter().any(|head| head.branch == **used));
+        let branches: Vec<BranchName> = match used {
+            _ if request.branches => heads.into_iter().map(|head| head.branch).collect(),
+            Some(used) => vec![used.clone()],
+            None => newest(&look, &run, heads)?.into_iter().collect(),
+        };
         for branch in branches {
             listed.extend(Listed::find(&look, run.clone(), &branch, &mut standings)?);
         }
@@ -117,24 +119,27 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     })
 }
 
-/// The branch of a run whose newest turn came last; the first branch if none did.
-fn newest(
-    look: &ProjectReader<'_>,
-    run: &RunId,
-    branches: Vec<BranchName>,
-) -> Result<Option<BranchName>, CommandError> {
-    if branches.len() == 1 {
-        return Ok(branches.into_iter().next());
+/// The branch of a run whose newest turn came last; the first branch if none did. One that only
+/// keeps what another has left behind is not the run's state.
+fn newest(look: &ProjectReader<'_>, run: &RunId, heads: Vec<Head>) -> Result<Option<BranchName>, CommandError> {
+    let is_left = |head: &Head| {
+        let mut others = heads.iter().map(|other| &other.branch);
+        others.any(|other| kept_up_to(head.branch.as_str(), other) == Some(head.sequence))
+    };
+    let mut living: Vec<&Head> = heads.iter().filter(|head| !is_left(head)).collect();
+    if living.len() == 1 {
+        return Ok(living.pop().map(|head| head.branch.clone()));
     }
     let mut dated = Vec::new();
-    for branch in branches {
-        let head = look.store.head(run, &branch)?;
-        let at = head.map_or(Sequence::FIRST, |head| head.sequence);
-        let times = look.store.times(run, &branch, at..at.next().unwrap_or(at))?;
+    for Head {
+        branch, sequence: at, ..
+    } in living
+    {
+        let times = look.store.times(run, branch, *at..at.next().unwrap_or(*at))?;
         let ms = times.first().and_then(|time| time.ms());
         dated.push((ms, branch.as_str() == FIRST_BRANCH, branch));
     }
-    Ok(dated.into_iter().max().map(|(.., branch)| branch))
+    Ok(dated.into_iter().max().map(|(.., branch)| branch.clone()))
 }
 
 impl Listed {

@@ -152,13 +152,27 @@ impl WebhookInboxes {
     fn judge(known: &OpenWebhooks, to: &Recipient) -> Result<IOValue, Missing> {
         let Recipient { run, hook, .. } = to;
         if known.is_over {
-            return Err(Missing::Ended(format!("the run {run} has ended")));
+            return Err(over(to));
         }
         known.calls.get(hook).cloned().ok_or_else(|| {
             Missing::Unknown(format!(
                 "the run {run} takes no requests for a webhook `{hook}` from workers"
             ))
         })
+    }
+
+    /// That a run has ended which nobody executes any more, so that it replies to nobody.
+    fn ended(&self, store: &dyn Store, to: &Recipient) -> Result<Option<Missing>, Missing> {
+        let place = place(store, to)?;
+        if store.need(&place.run, &place.branch).map_err(unable)? != Need::Nothing {
+            return Ok(None);
+        }
+        let claim = store.claimed(&place.run).map_err(unable)?;
+        if claim.is_some_and(|claim| claim.living().is_some()) {
+            return Ok(None);
+        }
+        let known = self.known(store, &place, &to.hook)?;
+        Ok(known.is_over.then(|| over(to)))
     }
 
     /// Why a run has refused a request.
@@ -213,6 +227,8 @@ impl Mail for WebhookInboxes {
         let Some(name) = RequestName::read(name) else {
             return Progress::Waiting;
         };
+        // Before the reply is read: the last that a run does may be its reply.
+        let ended = self.with(|store| self.ended(store, to)).ok().flatten();
         let looked = self.with(|store| {
             let place = place(store, to)?;
             let Some(reply) = store.reply(&place.run, name.letter).map_err(unable)? else {
@@ -223,8 +239,9 @@ impl Mail for WebhookInboxes {
         });
         let (reply, names) = match looked {
             Ok(Some(found)) => found,
+            Ok(None) => return ended.map_or(Progress::Waiting, Progress::Missing),
             // A letter stays, and a journal that is away comes back.
-            Ok(None) | Err(Missing::Unable(_)) => return Progress::Waiting,
+            Err(Missing::Unable(_)) => return Progress::Waiting,
             Err(missing) => return Progress::Missing(missing),
         };
         let value = duet_journal::packed::read_value(&reply).ok();
@@ -233,7 +250,7 @@ impl Mail for WebhookInboxes {
         }
         match value.as_ref().and_then(mail::replied) {
             Some(Replied::Refused(why)) => Progress::Missing(self.refused(to, why)),
-            Some(Replied::Done(_)) | None => Progress::Waiting,
+            Some(Replied::Done(_)) | None => ended.map_or(Progress::Waiting, Progress::Missing),
         }
     }
 
@@ -246,6 +263,10 @@ impl Mail for WebhookInboxes {
             });
         }
     }
+}
+
+fn over(to: &Recipient) -> Missing {
+    Missing::Ended(format!("the run {} has ended", to.run))
 }
 
 fn unable(error: impl std::fmt::Display) -> Missing {

@@ -332,6 +332,18 @@ fn the_texts_of_two_turns_are_compared_with_the_names_of_what_they_define() {
     desk.check("diff steps steps --code", 0, same);
 }
 
+#[test]
+fn a_turn_that_takes_a_text_on_differs_in_words() {
+    let desk = desk_of(STEPS, &[("(* 2 x)", "(* 20 x)")]);
+    desk.duet("run steps.scm");
+    desk.duet("fork steps/main other");
+    desk.duet("patch steps new.scm");
+    desk.duet("message steps/other <none>");
+    desk.duet("resume steps/other");
+    let said = desk.duet("diff steps steps/other --stat").output;
+    assert!(said.contains("\n  - steps@2  gave a changed text\n"), "{said}");
+}
+
 /// An entity that has literals and ends with an expression.
 fn clerk(last: &str) -> String {
     format!(

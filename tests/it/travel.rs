@@ -10,6 +10,7 @@ mod keeping;
 mod picking;
 mod recalling;
 mod repeating;
+mod returning;
 
 use crate::support::desk::Desk;
 use serde_json::{Value, json};

@@ -271,3 +271,30 @@ fn a_webhook_without_a_secret_is_for_programs_of_this_machine() {
     let taken = desk.duet(&format!("work --webhooks {}", receiver.address));
     assert!(taken.code == 1 && taken.errors.contains("cannot be used"), "{taken:?}");
 }
+
+/// A program that fails because of a request.
+const FAILING: &str = "(import (scheme base) (duet base) (duet dataspace) (duet webhooks))
+(on-message (http/request hook $id $request) (car '()))
+(serve-webhooks! 'hook 0)
+";
+
+/// A worker tells a client that the run is over which its request has ended.
+fn check_failing(desk: &Desk) {
+    assert_eq!(desk.duet("run p --name shop --queue").code, 0);
+    let mut receiver = Receiver::start(desk);
+    receiver.worker.until("shop waits for an input");
+    check_answer(&receiver.answer("/shop/hook", "", "a"), "410", "the run shop has ended");
+    receiver.worker.until("shop ended with code 1");
+}
+
+#[test]
+fn the_client_whose_request_ends_the_run_is_told_so() {
+    check_failing(&desk(FAILING, MANIFEST));
+}
+
+#[test]
+fn the_client_whose_request_ends_the_run_of_a_server_is_told_so() {
+    let Some(server) = server::shared() else { return };
+    let address = server.text(&format!("schema={}", server::schema()));
+    check_failing(&desk(FAILING, MANIFEST).knowing("DUET_JOURNAL", address));
+}

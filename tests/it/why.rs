@@ -78,6 +78,48 @@ fn an_element_comes_from_where_it_was_put_in() {
 }
 
 #[test]
+fn a_list_comes_from_the_expression_that_made_it() {
+    for made in [
+        "(list (more 3) x)",
+        "(cons (more 3) (list x))",
+        "`(,(more 3) ,x)",
+        "(append (list (more 3)) (list x))",
+        "(vector (more 3) x)",
+    ] {
+        let program = format!(
+            "(define (more x) (+ x 1))
+(define (pay x) {made})
+(display (pay 100)) (newline)"
+        );
+        let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{program}\n"))]);
+        assert_eq!(desk.duet("run p.scm").code, 0);
+        let told = desk.duet("why --output 1 p").output;
+        let first = told.lines().find(|line| line.contains('←')).unwrap();
+        // The sign of a template stands before its expression.
+        let made = made.trim_start_matches('`');
+        assert!(first.ends_with(&format!(" ← {made} at p.scm:3")), "{told}");
+    }
+}
+
+#[test]
+fn a_literal_of_a_template_is_no_part_of_the_call_before_it() {
+    check(
+        "(define (more x) (+ x 1))
+(define (pay x) `(a ,@(list (more 3)) ,x))
+(display (pay 100)) (newline)",
+        "why --output 1 p",
+        &[
+            "  (a 4 100) ← (a ,@(list (more 3)) ,x) at p.scm:3",
+            "    (4 100) ← ,@(list (more 3)) ,x) at p.scm:3",
+            "      (100) ← ,x) at p.scm:3",
+            "      (4) ← (list (more 3)) at p.scm:3",
+            "        4 ← (+ x 1) at p.scm:2",
+            "          3 ← literal in (more 3) at p.scm:3",
+        ],
+    );
+}
+
+#[test]
 fn what_a_library_does_is_no_step() {
     check(
         "(define (half x) (/ x 2))
@@ -86,7 +128,7 @@ fn what_a_library_does_is_no_step() {
         &[
             "  (4) ← (map half (list 8)) at p.scm:3",
             "    4 ← (/ x 2) at p.scm:2",
-            "      8 ← literal in (map half (list 8)) at p.scm:3",
+            "      8 ← literal in (list 8) at p.scm:3",
         ],
     );
 }
@@ -196,7 +238,6 @@ fn what_a_handler_received_leads_back_to_who_sent_it() {
             "    6 ← came in with turn 2",
             "      6 ← passed on by (spawn-entity! 'packer :config (* 2 3)) at p.scm:6 in turn 1",
             "        6 ← (* 2 3) at p.scm:6 in turn 1",
-            "        packer ← literal in (register-entity! 'packer packer) at p.scm:5 in turn 1",
         ],
     );
     assert_eq!(desk.duet("replay p --check").code, 0);
@@ -266,6 +307,10 @@ fn an_answer_leads_back_to_the_arguments_of_its_call() {
             "  4 ← (string-length (dictionary-ref text 'content)) at p.scm:8",
             "    \"four\" ← (dictionary-ref text 'content) at p.scm:8",
             "      {next #f content \"four\" size_bytes 4} ← came in with turn 2: (read-it \".txt\") at p.scm:6",
+            "        \"workspace/read\" ← literal in (call-tool 'reader \"workspace/read\" (dictionary 'path name)) \
+             at p.scm:5 in turn 1",
+            "        reader ← literal in (call-tool 'reader \"workspace/read\" (dictionary 'path name)) \
+             at p.scm:5 in turn 1",
             "        \"note.txt\" ← (string-append folder extension) at p.scm:4 in turn 1",
             "          \".txt\" ← literal in (read-it \".txt\") at p.scm:6 in turn 1",
             "          \"note\" ← (string-append \"no\" \"te\") at p.scm:2 in turn 1",

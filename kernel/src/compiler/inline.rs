@@ -155,7 +155,7 @@ impl Compiler<'_> {
             return Ok(true);
         }
         if &*name.0 == "list" && (1..=LIST_MAX).contains(&arguments.len()) {
-            self.list(emitter, arguments, context)?;
+            self.list(emitter, id, arguments, context)?;
             return Ok(true);
         }
         let Some((_, inline)) = TABLE.iter().find(|(entry, _)| *entry == &*name.0) else {
@@ -312,13 +312,21 @@ impl Compiler<'_> {
     }
 
     /// Generates `(list argument …)` as pairs, the last one first.
-    fn list(&mut self, emitter: &mut Emitter, arguments: &[CoreId], context: Context) -> Result<(), CompileError> {
+    fn list(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        arguments: &[CoreId],
+        context: Context,
+    ) -> Result<(), CompileError> {
+        let place = self.place(id);
         self.effectful(emitter, context, |compiler, emitter, target| {
             let list = emitter.take()?;
             for argument in arguments {
                 let register = emitter.take()?;
                 compiler.expression_at(emitter, *argument, register)?;
             }
+            emitter.at(place);
             emit_immediate(emitter, Value::NIL, list);
             for index in (0..arguments.len()).rev() {
                 emitter.abc(Opcode::Cons, list, list + 1 + index as Register, list);

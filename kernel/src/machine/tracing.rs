@@ -129,11 +129,12 @@ pub struct Trace {
     /// The number of that heap's owner, and the heaps of others.
     owner: u64,
     others: BTreeMap<u64, Shadow>,
-    /// The words that the turn has given other origins, with those before, and its ports and
-    /// contents before.
+    /// The words that the turn has given other origins, with those before, and its ports, contents
+    /// and table of the globals before.
     undo: Vec<(usize, OriginId)>,
     ports_before: BTreeMap<usize, Vec<OriginId>>,
     contents_before: Arc<Contents>,
+    globals_before: Option<Value>,
     /// The heap before the turn's first collection.
     before_move: Option<BeforeMove>,
     written: Vec<Written>,
@@ -142,6 +143,9 @@ pub struct Trace {
     calls: Vec<HostCall>,
     /// The arguments of the host's call that is not answered yet.
     awaited: Option<Vec<OriginId>>,
+    /// The origins of the values that the next computation receives, if the host has read them from
+    /// the heap.
+    passed: Option<Vec<OriginId>>,
     /// The inputs of an instruction, between instructions; kept for its room.
     scratch: Vec<(Value, OriginId)>,
     /// Instructions that may still be traced.
@@ -169,11 +173,13 @@ impl Trace {
             undo: Vec::new(),
             ports_before: BTreeMap::new(),
             contents_before: Arc::default(),
+            globals_before: None,
             before_move: None,
             written: Vec::new(),
             streamed: [0; 3],
             calls: Vec::new(),
             awaited: None,
+            passed: None,
             scratch: Vec::new(),
             left: instructions_max,
             cut: None,
@@ -220,8 +226,10 @@ impl Trace {
         self.before_move = None;
         self.ports_before = self.heap.ports.clone();
         self.contents_before = Arc::clone(&self.heap.contents);
+        self.globals_before = self.heap.globals;
         self.stack.clear();
         self.awaited = None;
+        self.passed = None;
     }
 
     /// Takes back what the turn has done to the heap.
@@ -232,9 +240,16 @@ impl Trace {
         }
         self.heap.ports = self.ports_before.clone();
         self.heap.contents = Arc::clone(&self.contents_before);
+        self.heap.globals = self.globals_before;
         self.streamed = [0; 3];
         self.stack.clear();
         self.awaited = None;
+        self.passed = None;
+    }
+
+    /// Says that the next computation receives what these words of the heap hold.
+    pub fn pass(&mut self, words: &[usize]) {
+        self.passed = Some(words.iter().map(|word| self.heap_word(*word)).collect());
     }
 
     /// Returns the number that the next origin has.

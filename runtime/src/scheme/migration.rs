@@ -120,6 +120,10 @@ impl SchemePrograms {
             let old = heap.field(heap.root_value(pairs), number);
             let argument = |field: &usize| heap.field(old, record::FIELDS + field);
             let arguments: Vec<Value> = migration.arguments.iter().map(argument).collect();
+            let word = |field: &usize| old.index() + 1 + record::FIELDS + field;
+            if let Some(trace) = self.machine.tracing_mut() {
+                trace.pass(&migration.arguments.iter().map(word).collect::<Vec<usize>>());
+            }
             let call = Call {
                 procedure: heap.root_value(procedure),
                 arguments: &arguments,

@@ -423,7 +423,7 @@ impl Slicing<'_> {
         spans.find(|span| {
             let source = self.programs.present.expander.source(span.source);
             let text = source.and_then(|source| source.text.get(span.start as usize..span.end as usize));
-            self.is_own(*span) && text.is_some_and(|text| text.contains(&written))
+            self.is_own(*span) && text.is_some_and(|text| has_word(text, &written))
         })
     }
 

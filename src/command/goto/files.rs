@@ -315,7 +315,8 @@ fn kept(source: Source<'_>, range: RangeInclusive<Sequence>) -> Result<Vec<(Sequ
     Ok(found)
 }
 
-/// The workspace that a run works in.
+/// The workspace that a run works in. If it has a name, the tools may have worked in any directory
+/// that a worker declares by it, and nothing in the journal tells in which; so the person has to.
 fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, CommandError> {
     if let Some(terms) = imported::terms(store, &place.run)? {
         let name = place.name();
@@ -333,7 +334,10 @@ fn root(store: &dyn Store, place: &Place) -> Result<PathBuf, CommandError> {
     let Some(note) = notes::launch_note(store, &genesis) else {
         return Ok(PathBuf::from("."));
     };
-    configuration::workspaces::of_run(note.workspace_name.as_deref(), &note.workspace)
+    match note.workspace_name {
+        Some(name) => configuration::workspaces::of_name(&name),
+        None => Ok(note.workspace),
+    }
 }
 
 /// Whether the journal holds the contents of a file.

@@ -50,6 +50,46 @@ fn a_variable_leads_back_beyond_a_changed_text() {
 }
 
 #[test]
+fn a_variable_leads_back_beyond_a_text_with_further_definitions() {
+    let text = "(define name \"old\")
+(on-message (order $n) (assert! (record 'r n name)))
+(await (signal 'stop))";
+    let desk = begun(text, &format!("(define (f) 5)\n{text}"));
+    assert_eq!(desk.duet("patch p second.scm").code, 0);
+    desk.with("message p", "<order 3>");
+    answers(
+        &desk.duet("why r p"),
+        &["  \"old\" ← literal in (define name \"old\") at first.scm:2 in turn 1"],
+    );
+}
+
+#[test]
+fn a_field_leads_back_beyond_the_migration_of_its_record() {
+    let first = "(define-record-type entry (make-entry item price) entry? (item entry-item) (price entry-price))
+(define one (make-entry \"tea\" (string-length \"tea\")))
+(on-message (order $n) (assert! (record 'r (entry-price one))))
+(await (signal 'stop))";
+    let second = first
+        .replace("item price)", "item price paid?)")
+        .replace(
+            "(price entry-price))",
+            "(price entry-price) (paid? entry-paid?))\n(migrate-records entry (item price) (make-entry item price #t))",
+        )
+        .replace("\"tea\"))", "\"tea\") #f)");
+    let desk = begun(first, &second);
+    let patched = desk.duet("patch p second.scm");
+    assert_eq!(patched.code, 0, "{patched:?}");
+    desk.with("message p", "<order 3>");
+    answers(
+        &desk.duet("why r p"),
+        &[
+            "  3 ← (entry-price one) at second.scm:5",
+            "    3 ← (string-length \"tea\") at first.scm:3 in turn 1",
+        ],
+    );
+}
+
+#[test]
 fn the_variables_of_a_frame_lead_back_beyond_a_changed_text() {
     let text = "(define (more size) (+ size 1))
 (define (work size)

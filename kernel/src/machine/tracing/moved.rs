@@ -45,8 +45,11 @@ impl Trace {
     /// Takes the origins along that the words of the heap of the present turn had, after a
     /// collection has moved its objects.
     pub fn follow_collection(&mut self, before: Heap, after: &Heap) {
+        // Code that was loaded since the last run may have made the table longer.
+        self.follow_globals(&before);
         let moved = Moved::between(&before, after);
         let mut shadow = moved.shadow(&self.heap);
+        shadow.globals = Some(after.register(Register::Globals));
         let former_count = self.heap.former.len();
         self.leave_heap(before, &mut shadow);
         let last = std::mem::replace(&mut self.heap, shadow);
@@ -69,6 +72,7 @@ impl Trace {
         self.before_move = None;
         self.ports_before.clear();
         self.contents_before = Arc::default();
+        self.globals_before = None;
     }
 
     fn leave_heap(&mut self, before: Heap, next: &mut Shadow) {

@@ -70,6 +70,7 @@ impl Trace {
             caller: self.origin(caller).map_or(0, |call| call.caller),
         };
         let awaited = self.awaited.take();
+        let passed = self.passed.take().unwrap_or_default();
         let is_answer = words.first() == Some(&builtin::returner());
         if let (true, Some(value)) = (is_answer, words.get(1)) {
             let id = match awaited {
@@ -90,8 +91,12 @@ impl Trace {
         }
         for (index, value) in words.iter().enumerate().skip(1) {
             let parts = awaited.as_deref().unwrap_or_default();
-            let sort = if awaited.is_some() { Sort::Answered } else { Sort::Given };
-            let id = self.made(sort, *value, at, parts);
+            let id = match passed.get(index - 1) {
+                Some(0) => self.made(Sort::Found, *value, at, &[]),
+                Some(known) => *known,
+                None if awaited.is_some() => self.made(Sort::Answered, *value, at, parts),
+                None => self.made(Sort::Given, *value, at, parts),
+            };
             self.set_stack(base + index, id);
         }
     }
