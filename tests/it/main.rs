@@ -34,6 +34,7 @@ mod support {
 mod aeiou;
 mod agents;
 mod asking;
+mod assertions;
 mod attaching;
 mod attempts;
 mod bad_input;
