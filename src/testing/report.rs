@@ -125,6 +125,12 @@ pub(crate) fn failures(result: &FileResult, is_styled: bool) -> Text {
         let indented: String = output.as_str().lines().map(|line| format!("  {line}\n")).collect();
         parts.push(Text::from(format!("output of {}:\n{indented}", result.path.display())));
     }
+    if let Some(kept) = &result.kept_answers {
+        parts.push(Text::from(format!(
+            "`{}` keeps its former answers, because the file failed; mend it and record again, or delete the answers\n",
+            kept.display()
+        )));
+    }
     let looks = match &result.run {
         Some(run) => format!("`duet explain {run}` and `duet log {run}` look at the run\n"),
         None => format!("`duet test {} --keep` keeps the run\n", result.path.display()),

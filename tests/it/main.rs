@@ -96,6 +96,7 @@ mod read_only;
 mod readme;
 mod repl;
 mod repl_pty;
+mod recordings;
 mod reports;
 mod rerun;
 mod restart;
