@@ -1,8 +1,8 @@
-//! Recorded answers of tests: what `--record` writes, what it leaves alone, and a call that no answer
-//! fits.
+//! Recorded answers of tests: what `--record` writes, what it leaves alone, and a call that no
+//! answer fits.
 //!
-//! INVARIANT: a recording calls the tools of no file that is not chosen, and a file that fails loses
-//! no answer.
+//! INVARIANT: a recording calls the tools of no file that is not chosen, and a file that fails
+//! loses no answer.
 //! `testing.rs` tests how answers serve. Read next: the crate's `testing/answers.rs`.
 
 use crate::support::desk::Desk;
