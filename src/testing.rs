@@ -95,6 +95,8 @@ pub(crate) struct FileResult {
     pub(crate) took: Duration,
     /// The run that is kept.
     pub(crate) run: Option<RunId>,
+    /// The file with former answers that a recording has not replaced, because the test failed.
+    pub(crate) kept_answers: Option<PathBuf>,
 }
 
 impl FileResult {
@@ -161,28 +163,35 @@ impl Testing<'_> {
                 captured: &captured,
             };
             let tested = self.run(&case, &mut terminal, &mut run)?;
-            if self.is_recording {
-                answers::write(path, &tested.calls)?;
-            }
-            let is_ended = matches!(tested.rest, DriveOutcome::Ended { .. });
-            let strict = recorded.filter(|_| self.is_strict && is_ended);
-            Ok((tested, strict.map(|recorded| answers::left(&recorded.doubles))))
+            Ok((tested, recorded))
         });
         let told = terminal.kept.unwrap_or_default();
+        let mut kept_answers = None;
         let (checks, texts, read, counts) = match tested {
-            Ok((tested, left)) => {
-                let mut checks = checks(&tested, self.time_limit);
-                checks.extend(left.and_then(|left| Check::left(&left)));
+            Ok((tested, recorded)) => {
+                let mut checks = self.checks(path, &tested, recorded.as_ref());
+                if checks.iter().any(Check::is_failed) {
+                    kept_answers = self.kept(path);
+                }
+                if self.is_recording
+                    && kept_answers.is_none()
+                    && let Err(error) = answers::write(path, &tested.calls)
+                {
+                    checks.push(Check::problem(&worded(error)));
+                }
                 let texts = tested.texts.all().iter().map(|text| text.name.clone());
                 let read = texts.chain(tested.files).collect();
                 (checks, tested.texts, read, tested.counts)
             }
-            Err(error) => (
-                vec![Check::problem(&worded(error))],
-                SourceTexts::default(),
-                find::sources(path),
-                BTreeMap::new(),
-            ),
+            Err(error) => {
+                kept_answers = self.kept(path);
+                (
+                    vec![Check::problem(&worded(error))],
+                    SourceTexts::default(),
+                    find::sources(path),
+                    BTreeMap::new(),
+                )
+            }
         };
         FileResult {
             path: path.to_owned(),
@@ -193,7 +202,27 @@ impl Testing<'_> {
             output: told + &captured.take(),
             took: began.elapsed(),
             run,
+            kept_answers,
         }
+    }
+
+    /// The checks of a test that has stopped, with those of the answers that served.
+    fn checks(&self, path: &Path, tested: &Tested, recorded: Option<&Recorded>) -> Vec<Check> {
+        let mut checks = checks(tested, self.time_limit);
+        let Some(recorded) = recorded else {
+            return checks;
+        };
+        checks.extend(Check::unanswered(&tested.unanswered, path));
+        if self.is_strict && matches!(tested.rest, DriveOutcome::Ended { .. }) {
+            checks.extend(Check::left(&answers::left(&recorded.doubles)));
+        }
+        checks
+    }
+
+    /// The answers beside a test that has failed, which a recording does not replace: the test may
+    /// have made only some of its calls.
+    fn kept(&self, path: &Path) -> Option<PathBuf> {
+        Some(answers::beside(path)).filter(|path| self.is_recording && path.exists())
     }
 
     /// The answers beside a test, if they serve.

@@ -21,6 +21,7 @@ use duet_drivers::prepared::Prepared;
 use duet_drivers::timers::CountedTimers;
 use duet_drivers::tool::double::Doubles;
 use duet_drivers::tool::environment::Environment;
+use duet_drivers::tool::failure::Kind;
 use duet_drivers::tool::http::{Hosts, Http};
 use duet_drivers::tool::line::Lines;
 use duet_drivers::tool::model::Model;
@@ -425,9 +426,11 @@ impl WorldOptions {
         let Some(terms) = &self.terms else {
             let withheld = self.withheld.iter().filter(|name| !doubled.contains(name));
             return Ok(withheld.fold(tools, |tools, name| {
-                let why =
-                    format!("a double stood in for it when the run began; `duet resume --grant {name}` grants it");
-                tools.withholding(name.clone(), why)
+                let why = format!(
+                    "`{name}` is not granted: a double stood in for it when the run began; \
+                     `duet resume --grant {name}` grants it"
+                );
+                tools.withholding(name.clone(), Kind::Denied.because(why))
             }));
         };
         let mut granted = terms.manifest();
@@ -541,8 +544,8 @@ fn unrecorded_withheld(tools: Registry, doubled: &[String], live: &[String]) -> 
     let is_free = |name: &String| doubled.contains(name) || live.contains(name);
     let withheld = names.into_iter().filter(|name| !is_free(name));
     withheld.fold(tools, |tools, name| {
-        let why = "no answer of it is recorded; `duet test --record` records the answers".to_owned();
-        tools.withholding(name, why)
+        let why = format!("no answer of `{name}` is recorded");
+        tools.withholding(name, Kind::NoAnswer.because(why))
     })
 }
 

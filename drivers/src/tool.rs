@@ -14,7 +14,7 @@ use duet_runtime::model::card::ToolCard;
 use duet_runtime::model::manifest::Manifest;
 
 pub mod arguments;
-mod chance;
+pub(crate) mod chance;
 pub(crate) mod clock;
 pub mod description;
 pub mod double;
@@ -51,8 +51,8 @@ pub struct Registry {
     servers: Servers,
     /// The only tools that may be called, and the reason, if not all may.
     only: Option<(Manifest, String)>,
-    /// Tools that may not be called, each with the reason.
-    withheld: BTreeMap<String, String>,
+    /// Tools that may not be called, each with what a call fails with.
+    withheld: BTreeMap<String, ToolFailure>,
     /// The workspace of the built-in tools, if there is one.
     workspace: Option<Arc<Workspace>>,
 }
@@ -147,22 +147,24 @@ impl Registry {
         }
     }
 
-    /// Refuses a tool; `because` says why, for the program.
+    /// Lets calls of a tool fail without calling it.
     #[must_use]
-    pub fn withholding(mut self, name: String, because: String) -> Self {
-        self.withheld.insert(name, because);
+    pub fn withholding(mut self, name: String, failure: ToolFailure) -> Self {
+        self.withheld.insert(name, failure);
         self
     }
 
     /// Finds a tool, by its own name or by the `prefix/*` that stands for the name.
     ///
     /// # Errors
-    /// `denied` if it may not be called; `no-such-tool`, naming the tools there are.
+    /// `denied` if it may not be called; what it is withheld with; `no-such-tool`, naming the tools
+    /// there are.
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolFailure> {
-        let outside = self.only.as_ref().filter(|(granted, _)| !granted.grants(name));
-        let outside = outside.map(|(_, because)| because).or_else(|| self.withheld.get(name));
-        if let Some(because) = outside {
+        if let Some((_, because)) = self.only.as_ref().filter(|(granted, _)| !granted.grants(name)) {
             return Err(failure::Kind::Denied.because(format!("`{name}` is not granted: {because}")));
+        }
+        if let Some(failure) = self.withheld.get(name) {
+            return Err(failure.clone());
         }
         let mut families = name.rmatch_indices('/').map(|(end, _)| format!("{}/*", &name[..end]));
         let found = self.tools.get(name);

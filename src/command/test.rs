@@ -11,6 +11,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Journal;
 use crate::launch::read_size;
 use crate::terminal::Terminal;
+use crate::testing::check::Check;
 use crate::testing::coverage::Coverage;
 use crate::testing::find::find;
 use crate::testing::form::{Form, forms};
@@ -49,7 +50,7 @@ pub(crate) struct Arguments {
     /// Files, and folders in which tests are looked for.
     paths: Vec<PathBuf>,
     /// Runs the files whose paths have this text, and reports of others only the assertions whose
-    /// names have it.
+    /// names have it, and what fails the file as a whole. With --record, other files are not run.
     #[arg(short = 'k', value_name = "TEXT")]
     filter: Option<String>,
     /// Shows a line for each assertion.
@@ -62,8 +63,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = read_size)]
     memory_limit: u64,
     /// Calls the real tools, and writes their answers beside each file, for NAME-test.scm to
-    /// NAME-test.answers. Without it the answers in that file serve, and a call that it does not
-    /// have fails.
+    /// NAME-test.answers. A file that fails keeps the answers that it has. Without this option the
+    /// answers in that file serve, and a call that it does not have fails, and so does the file.
     #[arg(long, conflicts_with = "double")]
     record: bool,
     /// Fails a file of whose recorded answers some were not used, and says which.
@@ -112,11 +113,27 @@ fn read_seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
-    let files = found(arguments)?;
+    let files = recorded(arguments, found(arguments)?)?;
     if arguments.watch {
         return watch(arguments, files, terminal);
     }
     test(arguments, &files, None, terminal)
+}
+
+/// The files to test. A recording calls tools, so it is of no file that the filter does not name.
+fn recorded(arguments: &Arguments, mut files: Vec<PathBuf>) -> Result<Vec<PathBuf>, CommandError> {
+    let Some(filter) = arguments.filter.as_ref().filter(|_| arguments.record) else {
+        return Ok(files);
+    };
+    files.retain(|file| file.display().to_string().contains(filter.as_str()));
+    if files.is_empty() {
+        return Err(
+            CommandError::usage(format!("no file has `{filter}` in its path")).because(
+                "with `--record`, `-k` names files: the names of assertions are known only after their file has run",
+            ),
+        );
+    }
+    Ok(files)
 }
 
 /// Tests files once.
@@ -264,13 +281,15 @@ impl Telling<'_> {
         if let Some(filter) = &self.arguments.filter
             && !result.path.display().to_string().contains(filter.as_str())
         {
-            result.checks.retain(|check| check.name.contains(filter.as_str()));
-            if result.checks.is_empty() {
-                return Ok(());
-            }
+            // A file that fails as a whole may hide any assertion.
+            let is_wanted = |check: &Check| check.is_of_file || check.name.contains(filter.as_str());
+            result.checks.retain(is_wanted);
         }
         if let Some(watch) = &mut self.watch {
             watch.note(&result);
+        }
+        if result.checks.is_empty() {
+            return Ok(());
         }
         self.counts.add(&result);
         self.coverage.add(&result.counts);

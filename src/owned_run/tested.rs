@@ -23,7 +23,7 @@ use duet_runtime::scheme::{SchemePrograms, TextCounts};
 use super::OwnedRun;
 use crate::error::CommandError;
 use crate::render::SourceTexts;
-use crate::testing::answers::recorded;
+use crate::testing::answers::{recorded, unanswered};
 use crate::watch::asked_file;
 
 /// The kind of the condition that stands for an assertion that failed.
@@ -51,6 +51,8 @@ pub(crate) struct Tested {
     pub(crate) is_late: bool,
     /// The calls of tools that have an answer, in the order of the calls.
     pub(crate) calls: Vec<RecordedCall>,
+    /// Why calls had no recorded answer.
+    pub(crate) unanswered: Vec<String>,
     /// The paths of the files of the workspace that it asked for.
     pub(crate) files: Vec<String>,
     /// How often lines were executed, by text, if that is counted.
@@ -91,6 +93,7 @@ impl OwnedRun {
         drop(clock);
         let findings = self.run.ledger().map_or_else(Vec::new, findings);
         let calls = self.run.ledger().map_or_else(Vec::new, recorded);
+        let unanswered = self.run.ledger().map_or_else(Vec::new, unanswered);
         let files = self.run.ledger().map_or_else(Vec::new, files);
         let waits = if matches!(rest, DriveOutcome::Ended { .. }) {
             Vec::new()
@@ -101,6 +104,7 @@ impl OwnedRun {
             rest,
             findings,
             calls,
+            unanswered,
             files,
             texts: SourceTexts::of(self.run.programs::<SchemePrograms>().expander()),
             counts: self.run.programs::<SchemePrograms>().coverage(),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use duet_drivers::prepared::covers;
 use duet_drivers::tool::double::{Doubles, RecordedCall, without, written};
+use duet_drivers::tool::failure::Kind;
 use duet_drivers::world::scripts;
 use duet_runtime::driver::EffectKind;
 use duet_runtime::record::key::Ledger;
@@ -83,6 +84,20 @@ pub(crate) fn recorded(ledger: &Ledger) -> Vec<RecordedCall> {
             outcome,
             delay_ms: delays.get(&asked.request).copied().unwrap_or(0),
         })
+    });
+    calls.collect()
+}
+
+/// Says for each call of a tool whose answers are recorded why it had none.
+pub(crate) fn unanswered(ledger: &Ledger) -> Vec<String> {
+    let outcomes = ledger.outcomes();
+    let calls = ledger.asked.iter().filter_map(|asked| {
+        let EffectKind::Tool { name, .. } = &asked.question else {
+            return None;
+        };
+        let fault = outcomes.get(&asked.request)?.as_ref().err()?;
+        let failure = tool_failure(fault).filter(|failure| failure.kind == Kind::NoAnswer.as_str())?;
+        is_recorded(name).then_some(failure.message)
     });
     calls.collect()
 }

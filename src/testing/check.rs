@@ -3,6 +3,7 @@
 //! INVARIANT: each failed check says what was wrong, and where if that is known.
 //! It runs nothing. Read next: `../owned_run/tested.rs`.
 
+use std::path::Path;
 use std::time::Duration;
 
 use duet_runtime::action::exit::MAIN;
@@ -14,7 +15,7 @@ use serde::Serialize;
 
 use super::difference::difference;
 use crate::owned_run::tested::{Finding, Tested};
-use crate::render::{in_scheme, message_of};
+use crate::render::message_of;
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -33,6 +34,8 @@ pub(crate) enum Status {
 pub(crate) struct Check {
     /// The groups and the name of an assertion; empty for the file as a whole.
     pub(crate) name: String,
+    /// Whether it is about the file as a whole, and not about one assertion.
+    pub(crate) is_of_file: bool,
     pub(crate) status: Status,
     /// The fault, in a clause.
     pub(crate) what: String,
@@ -47,19 +50,14 @@ pub(crate) struct Check {
     pub(crate) text: String,
 }
 
-/// The maximum number of unused answers that are shown.
-const LEFT_MAX: usize = 20;
-
-/// The maximum depth of a value that is shown, in levels.
-const SHOWN_DEPTH: usize = 16;
-
-/// The maximum length of a value that is shown, in characters.
-const SHOWN_CHARACTERS: usize = 2_000;
+/// The maximum number of calls without an answer, and of answers without a call, that are shown.
+const LISTED_MAX: usize = 20;
 
 impl Check {
     fn new(name: &str, status: Status, what: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
+            is_of_file: false,
             status,
             what: what.into(),
             failure: None,
@@ -80,6 +78,7 @@ impl Check {
 
     fn of_file(what: impl Into<String>, failure: Option<Failure>) -> Self {
         Self {
+            is_of_file: true,
             failure,
             ..Self::new("", Status::Failed, what)
         }
@@ -93,12 +92,26 @@ impl Check {
             1 => "a recorded answer was not used".to_owned(),
             _ => format!("{count} recorded answers were not used"),
         };
-        let shown = left.iter().take(LEFT_MAX).map(|line| format!("  {line}\n"));
-        let more = count
-            .checked_sub(LEFT_MAX + 1)
-            .map(|more| format!("  and {} more\n", more + 1));
         Some(Self {
-            text: shown.chain(more).collect::<String>().trim_end().to_owned(),
+            text: listed(left),
+            ..Self::of_file(what, None)
+        })
+    }
+
+    /// The check that every call had a recorded answer, whatever the program makes of a failure;
+    /// nothing if each had.
+    pub(super) fn unanswered(unanswered: &[String], test: &Path) -> Option<Self> {
+        let what = match unanswered.len() {
+            0 => return None,
+            1 => "a call has no recorded answer".to_owned(),
+            count => format!("{count} calls have no recorded answer"),
+        };
+        let lines = listed(unanswered);
+        Some(Self {
+            text: format!(
+                "{lines}\n`duet test --record {}` records the answers anew",
+                test.display()
+            ),
             ..Self::of_file(what, None)
         })
     }
@@ -106,14 +119,17 @@ impl Check {
     /// The check of an assertion with an unexpected result.
     fn unexpected(name: &str, failure: &Failure) -> Self {
         let property = |key: &str| property(failure, key);
-        let (expected, actual) = (property("expected-value"), property("actual-value"));
-        let raised = property("actual-error").map(|error| raised(&error));
+        let text = |key: &str| Some(property(key)?.as_string()?.into_owned());
+        let (expected, actual, raised) = (text("expected-value"), text("actual-value"), text("actual-error"));
         // `#t` stands for any error.
-        let wanted = property("expected-error").map(|kind| match kind.as_boolean() {
-            Some(true) => "an error".to_owned(),
-            Some(false) | None => format!("the error {}", shown(&kind)),
+        let wanted = property("expected-error").map(|kind| match kind.as_string() {
+            Some(kind) => format!("the error {kind}"),
+            None => "an error".to_owned(),
         });
-        let is_unexpected = property("result-kind").is_some_and(|kind| kind.as_symbol().as_deref() == Some("xpass"));
+        let kind = property("result-kind");
+        let is_unexpected = kind
+            .as_ref()
+            .is_some_and(|kind| kind.as_symbol().as_deref() == Some("xpass"));
         let what = match (&raised, &wanted) {
             _ if is_unexpected => "it passes, although the file expects it to fail".to_owned(),
             (Some(raised), Some(wanted)) => format!("expected {wanted}, but it raised {raised}"),
@@ -123,11 +139,13 @@ impl Check {
             (None, None) if actual.is_some() => "the value is false".to_owned(),
             (None, None) => failure.message.clone(),
         };
-        let both = expected.as_ref().zip(actual.as_ref()).filter(|_| !is_unexpected);
+        let apart = property("apart").filter(|_| !is_unexpected);
         Self {
-            difference: both.and_then(|(expected, actual)| difference(expected, actual)),
-            expected: expected.as_ref().map(shown),
-            actual: actual.as_ref().map(shown),
+            // What no assertion found, such as a call that no script answers.
+            is_of_file: kind.is_none(),
+            difference: apart.and_then(|apart| difference(&apart)),
+            expected,
+            actual,
             failure: Some(failure.clone()),
             ..Self::new(name, Status::Failed, what)
         }
@@ -147,32 +165,14 @@ fn property(failure: &Failure, key: &str) -> Option<IOValue> {
         .map(|pair| pair[1].clone())
 }
 
-/// Writes a value as a program does, and not longer than can be read.
-pub(super) fn shown(value: &IOValue) -> String {
-    let text = in_scheme(value, SHOWN_DEPTH);
-    match text.char_indices().nth(SHOWN_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
-}
-
-/// Writes an object that was raised: the kind, the message and the irritants of a condition, or
-/// another object.
-fn raised(error: &IOValue) -> String {
-    // Atoms have no elements, and refuse to list them.
-    let parts = |value: &IOValue| value.as_sequence().map(|parts| parts.map(IOValue::from).collect());
-    let parts_of_error: Vec<IOValue> = parts(error).unwrap_or_default();
-    let [kind, message, irritants] = &parts_of_error[..] else {
-        return shown(error);
-    };
-    let (Some(kind), Some(message)) = (kind.as_symbol(), message.as_string()) else {
-        return shown(error);
-    };
-    let irritants: Vec<IOValue> = parts(irritants).unwrap_or_default();
-    let irritants: Vec<String> = irritants[..].iter().map(shown).collect();
-    format!("{kind}: {message} {}", irritants.join(" "))
-        .trim_end()
-        .to_owned()
+/// Lists the first of some lines.
+fn listed(lines: &[String]) -> String {
+    let shown = lines.iter().take(LISTED_MAX).map(|line| format!("  {line}\n"));
+    let more = lines
+        .len()
+        .checked_sub(LISTED_MAX + 1)
+        .map(|more| format!("  and {} more\n", more + 1));
+    shown.chain(more).collect::<String>().trim_end().to_owned()
 }
 
 /// The checks of a test that has stopped.

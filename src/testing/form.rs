@@ -61,6 +61,9 @@ pub(crate) struct FileForm {
     /// Its output.
     output: String,
     took_ms: u64,
+    /// The file that keeps its former answers, because nothing is recorded of a test that fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_answers: Option<String>,
     /// The run that is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<String>,
@@ -87,6 +90,7 @@ pub(crate) fn forms(result: &FileResult) -> Vec<Form> {
         passed: result.is_passed(),
         output: result.output.clone(),
         took_ms: u64::try_from(result.took.as_millis()).unwrap_or(u64::MAX),
+        kept_answers: result.kept_answers.as_ref().map(|path| path.display().to_string()),
         run: result.run.as_ref().map(ToString::to_string),
     };
     checks.chain([Form::File(file)]).collect()

@@ -34,17 +34,34 @@ impl Counts {
 
     /// The counts in a line.
     pub(crate) fn line(&self) -> String {
-        let mut line = format!("{} passed, {} failed", self.passed, self.failed);
-        for (count, what) in [
+        let passed = format!("{} passed, {} failed", self.passed, self.failed);
+        let line = [passed].into_iter().chain(self.exceptions()).collect::<Vec<_>>();
+        let files = if self.files == 1 { "file" } else { "files" };
+        format!("{}; {} {files}\n", line.join(", "), self.files)
+    }
+
+    /// How many checks have neither passed nor failed.
+    fn exceptions(&self) -> impl Iterator<Item = String> {
+        let counts = [
             (self.skipped, "skipped"),
             (self.failed_as_expected, "failed as expected"),
-        ] {
-            if count > 0 {
-                line.push_str(&format!(", {count} {what}"));
-            }
+        ];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        counts.map(|(count, what)| format!("{count} {what}"))
+    }
+
+    /// The counts of one file in a few words.
+    fn brief(&self) -> String {
+        let all = self.passed + self.failed + self.skipped + self.failed_as_expected;
+        if self.failed > 0 {
+            return format!("{} of {all} failed", self.failed);
         }
-        let files = if self.files == 1 { "file" } else { "files" };
-        format!("{line}; {} {files}\n", self.files)
+        let passed = (self.passed > 0 || all == 0).then(|| format!("{} passed", self.passed));
+        passed
+            .into_iter()
+            .chain(self.exceptions())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -54,12 +71,7 @@ pub(crate) fn lines(result: &FileResult, has_checks: bool) -> String {
     counts.add(result);
     let word = if result.is_passed() { "ok  " } else { "FAIL" };
     let path = duet_drivers::text::line(&result.path.display().to_string()).into_owned();
-    let asserted = counts.passed + counts.failed + counts.skipped + counts.failed_as_expected;
-    let told = match counts.failed {
-        0 => format!("{asserted} passed"),
-        failed => format!("{failed} of {asserted} failed"),
-    };
-    let mut text = format!("{word} {path} ({told})\n");
+    let mut text = format!("{word} {path} ({})\n", counts.brief());
     for check in result.checks.iter().filter(|_| has_checks) {
         let word = match check.status {
             Status::Passed => "ok",
@@ -112,6 +124,12 @@ pub(crate) fn failures(result: &FileResult, is_styled: bool) -> Text {
         let output = Text::lines(&result.output);
         let indented: String = output.as_str().lines().map(|line| format!("  {line}\n")).collect();
         parts.push(Text::from(format!("output of {}:\n{indented}", result.path.display())));
+    }
+    if let Some(kept) = &result.kept_answers {
+        parts.push(Text::from(format!(
+            "`{}` keeps its former answers, because the file failed; mend it and record again, or delete the answers\n",
+            kept.display()
+        )));
     }
     let looks = match &result.run {
         Some(run) => format!("`duet explain {run}` and `duet log {run}` look at the run\n"),

@@ -242,6 +242,7 @@ embed! {
     "srfi/60.sld",
     "srfi/61.sld",
     "srfi/64.sld",
+    "srfi/64/apart.scm",
     "srfi/64/report.scm",
     "srfi/64/runner.scm",
     "srfi/64/tests.scm",

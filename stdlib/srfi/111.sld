@@ -9,5 +9,7 @@
       (box value)
       ;;;> Returns whether an object is a box.
       box?
-      ;;;> Returns the value in a box, or replaces it.
-      (value unbox set-box!))))
+      ;;;> Returns the value in a box.
+      (value unbox
+        ;;;> Puts another value into a box.
+        set-box!))))

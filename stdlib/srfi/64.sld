@@ -19,9 +19,11 @@
     test-on-group-end-simple test-on-final-simple test-on-bad-count-simple
     test-on-bad-end-name-simple)
   (on-demand)
-  (import (scheme base) (scheme case-lambda) (scheme write)
+  (import (scheme base) (only (scheme cxr) caddr) (scheme case-lambda) (scheme write)
           (only (duet internal lists) any every remove) (only (duet internal ports) %at-end!)
-          (only (duet kernel) %exit %explain %keep-told! %make-condition %report-failure message!
-            record)
-          (only (duet base) condition? condition-kind condition-message condition-irritants))
-  (include "64/runner.scm" "64/report.scm" "64/tests.scm"))
+          (only (duet kernel) %exit %explain %keep-told! %make-condition %report-failure
+            %write-limited message!)
+          (only (duet base) condition? condition-kind condition-message condition-irritants
+            dictionary? dictionary-contains? dictionary-keys dictionary-ref record record?
+            record-label record-fields set? set-contains? set->list))
+  (include "64/runner.scm" "64/apart.scm" "64/report.scm" "64/tests.scm"))

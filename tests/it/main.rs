@@ -34,6 +34,7 @@ mod support {
 mod aeiou;
 mod agents;
 mod asking;
+mod assertions;
 mod attaching;
 mod attempts;
 mod bad_input;
@@ -96,6 +97,7 @@ mod read_only;
 mod readme;
 mod repl;
 mod repl_pty;
+mod recordings;
 mod reports;
 mod rerun;
 mod restart;

@@ -34,7 +34,7 @@ fn a_script_answers_the_calls_of_a_tool_by_what_is_asked() {
   (asked (dictionary 'url "http://a/down") (failing 'unavailable "the server is down" 7))
   (asked (lambda (arguments) (string=? (dictionary-ref arguments 'url) "http://a/late"))
     (delaying 60000 (returning (page "late"))))
-  (lambda (arguments) (page (dictionary-ref arguments 'url))))
+  (always (lambda (arguments) (page (dictionary-ref arguments 'url)))))
 (define begun (current-time))
 (test-equal "in order" '("1" "2") (list (fetch "http://a/first") (fetch "http://a/first")))
 (test-equal "failure" '(unavailable "the server is down" (7))
@@ -105,6 +105,21 @@ fn a_script_answers_for_the_person() {
 }
 
 #[test]
+fn a_procedure_serves_one_call_as_other_replies_do() {
+    let body = r#"
+(define (price item) (guard (e (#t (condition-kind e))) (call-tool 'x "shop/price" item)))
+(script-tool! "shop/price" (lambda (item) 1) (failing 'unavailable "closed")
+  (asked "pear" (lambda (item) 2)) (always (lambda (item) item)))
+(test-equal "in order" '(1 unavailable 2 "pear" "fig") (map price '("apple" "apple" "pear" "pear" "fig")))
+(test-scripts-used "all")
+(script-person! (lambda (prompt) 'yes))
+(test-scripts-used "one is left")
+"#;
+    let told = ["ok t / in order", "ok t / all", "actual   (\"person: a procedure\")"];
+    check(body, 1, &told);
+}
+
+#[test]
 fn a_call_without_a_reply_fails_the_test_and_says_what_the_script_has_left() {
     let body = r#"
 (script-tool! "http/get" (asked "prices" (returning (page "1"))))
@@ -143,10 +158,10 @@ fn assertions_about_calls_show_both_values_and_the_place() {
 "#;
     let told = [
         "(test-called \"called\" \"http/get\" \"b\")",
-        "expected (called \"http/get\" \"b\")\n  actual   (calls (\"http/get\" {url: \"http://a\"}))",
-        "expected (calls)\n  actual   (calls (\"http/get\" {url: \"http://a\"}))",
+        "expected (called \"http/get\" \"b\")\n  actual   (calls (\"http/get\" {url \"http://a\"}))",
+        "expected (calls)\n  actual   (calls (\"http/get\" {url \"http://a\"}))",
         "expected 2\n  actual   1",
-        "expected (\"http/get\" \"model/chat\")\n  actual   ((\"http/get\" {url: \"http://a\"}))",
+        "expected (\"http/get\" \"model/chat\")\n  actual   ((\"http/get\" {url \"http://a\"}))",
         "http/get: (asked \\\"never\\\" (returning",
         "0 passed, 5 failed; 1 file",
     ];

@@ -56,6 +56,42 @@ fn tests_are_found_by_name_and_by_import_below_a_folder() {
 }
 
 #[test]
+fn a_file_that_fails_as_a_whole_is_reported_whatever_is_chosen() {
+    let two = "(test-equal \"apple\" 1 1)\n(test-equal \"pear\" 1 1)\n";
+    let sound = format!("{BEGIN}{two}");
+    for (fault, told) in [
+        ("(car 5)", "outside an assertion"),
+        ("(car 5", "this parenthesis is never closed"),
+        ("(import (nowhere))", "there is no library (nowhere)"),
+        ("(import (scheme process-context))\n(exit 0)", "it called `(exit)`"),
+        (
+            "(import (duet test))\n(script-tool! \"a/b\")\n(guard (e (#t 0)) (call-tool 'x \"a/b\" 1))",
+            "no reply",
+        ),
+        ("(test-begin \"announced\" 3)", "another number of tests"),
+    ] {
+        let faulty = format!("{BEGIN}{two}{fault}");
+        let desk = Desk::new(&[("a-test.scm", &sound), ("b-test.scm", &faulty), ("c-test.scm", BEGIN)]);
+        let said = desk.duet("test -k pear a-test.scm b-test.scm");
+        assert_eq!(said.code, 1, "{fault}: {}", said.output);
+        for told in ["ok   a-test.scm (1 passed)", "FAIL b-test.scm", told] {
+            assert!(
+                said.output.contains(told),
+                "{fault}: {told:?} is not in\n{}",
+                said.output
+            );
+        }
+        assert!(!said.output.contains("apple"), "{}", said.output);
+        let said = desk.duet("test -k nothing c-test.scm");
+        assert!(
+            said.code == 1 && said.output.contains("no assertions"),
+            "{}",
+            said.output
+        );
+    }
+}
+
+#[test]
 fn no_test_is_an_error_of_the_command_line() {
     let desk = Desk::new(&[
         ("a.scm", "1"),
@@ -312,7 +348,7 @@ fn recorded_answers_serve_by_what_is_asked_and_an_unrecorded_call_fails() {
     std::fs::write(desk.path("one-test.answers"), "{\"http/get\": []}").expect("a file");
     let said = desk.duet("test");
     assert!(
-        said.output.contains("`duet test --record` records the answers"),
+        said.output.contains("no answer of `chance/integer` is recorded"),
         "{}",
         said.output
     );
@@ -496,6 +532,20 @@ fn tests_run_again_when_a_file_that_they_read_is_saved() {
     ] {
         assert!(errors.contains(told), "{told:?} is not in\n{errors}");
     }
+}
+
+#[test]
+fn a_watched_file_that_has_no_chosen_assertion_yet_is_tested_again() {
+    let desk = Desk::new(&[("one-test.scm", &format!("{BEGIN}(test-assert \"apple\" #t)"))]);
+    let save = |text: &str| std::fs::write(desk.path("one-test.scm"), text).expect("a file");
+    let mut running = Running::start(&desk, "test --watch -k pear");
+    running.until("0 passed, 0 failed; 0 files");
+    save(&format!("{BEGIN}(test-assert \"pear\" #t)"));
+    running.until("ok   one-test.scm (1 passed)");
+    save("(car");
+    running.until("this parenthesis is never closed");
+    running.type_line("q");
+    assert_eq!(running.end().0, Some(1));
 }
 
 #[test]

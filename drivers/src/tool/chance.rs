@@ -65,7 +65,7 @@ impl Chance {
 }
 
 /// Draws a number below `limit`; drops bits that would make small numbers likelier.
-fn number_below(limit: u64, mut bits: impl FnMut() -> Result<u64, ToolFailure>) -> Result<u64, ToolFailure> {
+pub(crate) fn number_below(limit: u64, mut bits: impl FnMut() -> Result<u64, ToolFailure>) -> Result<u64, ToolFailure> {
     let rest = (u64::MAX % limit + 1) % limit;
     loop {
         let drawn = bits()?;
@@ -76,7 +76,7 @@ fn number_below(limit: u64, mut bits: impl FnMut() -> Result<u64, ToolFailure>) 
 }
 
 /// Takes 64 bits from the system's source of chance.
-fn fresh_bits() -> Result<u64, ToolFailure> {
+pub(crate) fn fresh_bits() -> Result<u64, ToolFailure> {
     let mut bytes = [0; 8];
     let read = File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
     read.map_err(|error| Kind::Failed.because(format!("the system gives no random bytes: {error}")))?;

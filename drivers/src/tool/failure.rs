@@ -34,6 +34,8 @@ pub enum Kind {
     RateLimited,
     /// The result does not fit the tool's description.
     BadResult,
+    /// A double stands in for the tool, and has no answer to the call.
+    NoAnswer,
     /// Any other failure.
     Failed,
 }
@@ -54,6 +56,7 @@ impl Kind {
             Self::Unavailable => "unavailable",
             Self::RateLimited => "rate-limited",
             Self::BadResult => "bad-result",
+            Self::NoAnswer => "no-answer",
             Self::Failed => "failed",
         }
     }

@@ -32,21 +32,20 @@ pub struct Scripted {
 #[derive(Debug, Default)]
 struct Script {
     replies: VecDeque<Reply>,
+    taken: Vec<Taken>,
     /// The replies that were chosen for calls that are still to be made, by the keys of these.
     chosen: BTreeMap<String, Choice>,
     calls: Vec<(IOValue, Context)>,
 }
 
-/// The reply to a call, or the reason why there is none.
-type Choice = Result<Reply, NoReply>;
+/// The reply to a call, or the reason why there is none, as a clause about the double.
+type Choice = Result<Reply, String>;
 
-/// The reason why there is no reply to a call.
-#[derive(Clone, Debug)]
-struct NoReply {
-    /// The number of replies that are left for other calls.
-    left: usize,
-    /// The nearest of those for certain payloads.
-    nearest: Option<String>,
+/// A reply that a call has taken: whom it was for.
+#[derive(Debug)]
+struct Taken {
+    payload: Option<IOValue>,
+    by: Option<Asker>,
 }
 
 /// A prepared reply.
@@ -105,10 +104,42 @@ impl fmt::Display for Reply {
 
 impl Script {
     fn choose(&mut self, payload: &IOValue, asking: Option<&Asking>) -> Choice {
-        take_fitting(&mut self.replies, payload, asking).ok_or_else(|| NoReply {
-            left: self.replies.len(),
-            nearest: nearest(&self.replies, payload, asking),
-        })
+        let reply = take_fitting(&mut self.replies, payload, asking).ok_or_else(|| self.lack(payload, asking))?;
+        self.taken.push(Taken {
+            payload: reply.payload.clone(),
+            by: reply.by.clone(),
+        });
+        Ok(reply)
+    }
+
+    /// Says why there is no reply to a call, with the nearest one that there is or was.
+    fn lack(&self, payload: &IOValue, asking: Option<&Asking>) -> String {
+        let asked = text::preserves(&asking.map_or_else(|| payload.clone(), |asking| asking.arguments.value()));
+        let taken = self.taken.iter().map(|taken| (&taken.payload, &taken.by, true));
+        let left = self.replies.iter().map(|reply| (&reply.payload, &reply.by, false));
+        // Of several that are as near, the last one counts: one that is left.
+        let known = taken
+            .chain(left)
+            .filter_map(|(own, by, is_taken)| Some((text::preserves(own.as_ref()?), by, is_taken)));
+        let nearest = known.max_by_key(|(own, ..)| common(own, &asked));
+        let Some((nearest, by, is_taken)) = nearest else {
+            return match self.replies.len() {
+                0 => format!("has no reply left to {asked}"),
+                left => format!("cannot reply: none of the {left} replies left is for {asked}"),
+            };
+        };
+        // Who asks matters only if the same was asked.
+        let by = by.as_ref().filter(|_| nearest == asked).map(|by| format!(" by {by}"));
+        let asker = asking
+            .filter(|_| by.is_some())
+            .map(|asking| format!(" by {}", asking.asker));
+        let (by, asker) = (by.unwrap_or_default(), asker.unwrap_or_default());
+        let told = if is_taken {
+            format!("the nearest, to {nearest}{by}, is used up")
+        } else {
+            format!("the nearest is to {nearest}{by}")
+        };
+        format!("cannot reply: no answer to {asked}{asker} is left; {told}")
     }
 }
 
@@ -127,27 +158,11 @@ fn take_fitting(replies: &mut VecDeque<Reply>, payload: &IOValue, asking: Option
     replies.remove(place)
 }
 
-/// Says which calls the replies left are for, if they are for certain payloads, with the nearest.
-fn nearest(replies: &VecDeque<Reply>, payload: &IOValue, asking: Option<&Asking>) -> Option<String> {
-    let asked = text::preserves(&asking.map_or_else(|| payload.clone(), |asking| asking.arguments.value()));
-    let common = |own: &str| {
-        let before = own.chars().zip(asked.chars()).take_while(|(one, other)| one == other);
-        let behind = own.chars().rev().zip(asked.chars().rev());
-        before.count() + behind.take_while(|(one, other)| one == other).count()
-    };
-    let own = replies
-        .iter()
-        .filter_map(|reply| Some((text::preserves(reply.payload.as_ref()?), &reply.by)));
-    let (nearest, by) = own.max_by_key(|(own, _)| common(own))?;
-    // Who asks matters only if the same was asked.
-    let by = by.as_ref().filter(|_| nearest == asked).map(|by| format!(" by {by}"));
-    let asker = asking
-        .filter(|_| by.is_some())
-        .map(|asking| format!(" by {}", asking.asker));
-    let (by, asker) = (by.unwrap_or_default(), asker.unwrap_or_default());
-    Some(format!(
-        "no answer to {asked}{asker} is left; the nearest is to {nearest}{by}"
-    ))
+/// The number of characters that two texts have in common at their beginnings and ends.
+fn common(one: &str, other: &str) -> usize {
+    let before = one.chars().zip(other.chars()).take_while(|(one, other)| one == other);
+    let behind = one.chars().rev().zip(other.chars().rev());
+    before.count() + behind.take_while(|(one, other)| one == other).count()
 }
 
 fn has_text(payload: &IOValue, text: &str) -> bool {
@@ -295,17 +310,7 @@ impl Tool for Scripted {
         };
         let name = self.description.name.clone();
         Box::pin(async move {
-            let reply = choice.map_err(|missing| {
-                Kind::Failed.because(match missing {
-                    NoReply { left: 0, .. } => format!("the double of {name} has no reply left"),
-                    NoReply {
-                        nearest: Some(nearest), ..
-                    } => format!("the double of {name} cannot reply: {nearest}"),
-                    NoReply { left, nearest: None } => {
-                        format!("none of the {left} replies left of the double of {name} is for this call")
-                    }
-                })
-            })?;
+            let reply = choice.map_err(|lack| Kind::NoAnswer.because(format!("the double of {name} {lack}")))?;
             tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
             match reply.outcome {
                 Some(outcome) => outcome,

@@ -3,7 +3,8 @@
 //! The program names the tools with the tool `test/script`. From then on the dataspace receives
 //! each call of these as the message `<test/call id tool payload asker>`, and the call waits
 //! until the program answers it with the tool `test/answer`. Questions to the person are calls of
-//! `person`, requests for approval calls of `approval`. `test/calls` lists all calls so far.
+//! `person`, requests for approval calls of `approval`. `test/calls` lists all calls so far, and
+//! `test/seed` draws a number that no recording has.
 //!
 //! The script is a procedure of the program, so its answers are turns and inputs like all others:
 //! the journal has them, and a replay needs no script. The call itself passes the gate as ever, and
@@ -29,7 +30,8 @@ use super::{Order, World};
 use crate::ask::Question;
 use crate::prepared::covers;
 use crate::report::Report;
-use crate::tool::arguments::{Arguments, string};
+use crate::tool::arguments::{Arguments, integer, string};
+use crate::tool::chance::{fresh_bits, number_below};
 use crate::tool::description::{Description, EffectClass, Field, Retry, Shape};
 use crate::tool::failure::Kind;
 use crate::tool::interface::Outcome;
@@ -39,7 +41,10 @@ use crate::tool::returns::Returns;
 const TESTS: &str = "test/";
 
 /// The tools for tests that a program calls, as a manifest names them.
-pub const SCRIPTING: [&str; 3] = ["test/script", "test/answer", "test/calls"];
+pub const SCRIPTING: [&str; 4] = ["test/script", "test/answer", "test/calls", "test/seed"];
+
+/// The limit of a seed, which is never drawn.
+const SEED_LIMIT: u64 = 1_000_000_000;
 
 /// The name under which a question to the person is a call; it is that of the capability to ask.
 const PERSON: &str = "person";
@@ -218,6 +223,7 @@ impl World {
                 "script" => self.script(&order.payload.value()),
                 "answer" => self.answer_scripted(&order.payload.value()),
                 "calls" => self.calls(&order.payload.value()),
+                "seed" => number_below(SEED_LIMIT, fresh_bits).map(integer),
                 _ => return Some(order),
             };
             self.return_to(order.request, order.key, outcome);

@@ -14,8 +14,8 @@
     bad-fact-limit bad-grant bad-item bad-memory-limit bad-pattern bad-registration bad-shape
     bad-sturdyref bad-tape bad-time bad-triggers json-schema-error neuroscript-syntax
     empty-proposal no-such-proposal no-such-request no-program not-interactive route-too-long
-    capability-denied policy-denied no-such-tool no-script outside-root denied budget-exceeded
-    neuroscript-quota not-found interrupted
+    capability-denied policy-denied no-such-tool no-script no-answer outside-root denied
+    budget-exceeded neuroscript-quota not-found interrupted
     out-of-memory too-large turn-too-large too-many-facts damaged-image damaged-state))
 
 ;;;> Returns whether `with-retry` calls a procedure again that has raised this object: a condition,

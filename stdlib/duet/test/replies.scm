@@ -54,16 +54,17 @@
     (%make-reply (%reply-kind reply) (%reply-content reply) (%reply-delay reply)
       (cons matcher (%reply-matchers reply)) (%reply-lasts? reply))))
 
-;;;> Returns a reply that serves any number of calls; others serve one.
+;;;> Returns a reply that serves any number of calls; others, procedures too, serve one:
+;;;> `(always (lambda (arguments) …))` computes the result of each.
 (define (always reply)
   (let ((reply (%reply-of 'always reply)))
     (%make-reply (%reply-kind reply) (%reply-content reply) (%reply-delay reply)
       (%reply-matchers reply) #t)))
 
-;;; Returns a reply: a procedure computes it for every call.
+;;; Returns a reply: a procedure computes it.
 (define (%reply-of procedure object)
   (cond ((%reply? object) object)
-        ((procedure? object) (%make-reply 'computes object 0 '() #t))
+        ((procedure? object) (%make-reply 'computes object 0 '() #f))
         ((or (string? object) (symbol? object) (boolean? object)) (returning object))
         (else (%wrong-type procedure "a reply, such as (returning value), or a procedure" object))))
 
@@ -155,6 +156,6 @@
              (if (null? matchers)
                  text
                  (string-append "(asked " (%shown (car matchers)) " " (wrap (cdr matchers)) ")")))))
-    (if (and (%reply-lasts? reply) (not (eq? (%reply-kind reply) 'computes)))
+    (if (%reply-lasts? reply)
         (string-append "(always " text ")")
         text)))

@@ -20,10 +20,11 @@
 ;;;> outside when any actor of the run calls the tool, and the program may call it. A call takes
 ;;;> the first reply that fits: the result of `returning` or `failing`, changed by `asked`,
 ;;;> `always` and `delaying`, or a procedure, which receives the arguments, and the name of the
-;;;> tool if the script's ends in `*`, and returns the result or a reply. A call that no reply fits
-;;;> fails with `no-script`, and so does the test. A result must fit the tool, if it is one of
-;;;> Duet's. A second script of a name adds its replies to the first. Raises a condition of kind
-;;;> `not-a-test` unless `duet test` runs the program.
+;;;> tool if the script's ends in `*`, and returns the result or a reply. A reply serves one call, or
+;;;> all that fit if `always` makes it. A call that no reply fits fails with `no-script`, and so does
+;;;> the test. A result must fit the tool, if it is one of Duet's. A second script of a name adds its
+;;;> replies to the first. Raises a condition of kind `not-a-test` unless `duet test` runs the
+;;;> program.
 (define (script-tool! name . replies)
   (if (not (string? name)) (%wrong-type 'script-tool! "the name of a tool, a string" name))
   (%script! 'script-tool! name (lambda (value) value) replies))

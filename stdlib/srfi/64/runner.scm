@@ -2,7 +2,8 @@
 ;;; called on events.
 (define-record-type test-runner
   (%make-runner pass fail xpass xfail skip total groups skips expected
-                test-begin test-end group-begin group-end final bad-count bad-end-name result aux)
+                on-test-begin on-test-end on-group-begin on-group-end on-final on-bad-count
+                on-bad-end-name latest aux)
   ;;;> Returns whether an object is a test runner.
   test-runner?
   ;;;> Returns how many tests passed.
@@ -13,43 +14,72 @@
   (xpass test-runner-xpass-count %xpass!)
   ;;;> Returns the number of tests that failed as expected.
   (xfail test-runner-xfail-count %xfail!)
-  ;;;> Returns how many tests were skipped.
+  ;;;> Returns how many tests and groups were skipped.
   (skip test-runner-skip-count %skip!)
   (total %total %total!)
+  ;; The groups that have begun, innermost first.
   (groups %groups %groups!)
+  ;; The skips and expectations outside all groups.
   (skips %skips %skips!)
   (expected %expected %expected!)
   ;;;> Returns the procedure that is called with the runner before a test.
-  (test-begin test-runner-on-test-begin test-runner-on-test-begin!)
+  (on-test-begin test-runner-on-test-begin
+    ;;;> Sets the procedure that is called with the runner before a test.
+    test-runner-on-test-begin!)
   ;;;> Returns the procedure that is called with the runner after a test.
-  (test-end test-runner-on-test-end test-runner-on-test-end!)
+  (on-test-end test-runner-on-test-end
+    ;;;> Sets the procedure that is called with the runner after a test.
+    test-runner-on-test-end!)
   ;;;> Returns the procedure that is called with runner, name and count when a group begins.
-  (group-begin test-runner-on-group-begin test-runner-on-group-begin!)
+  (on-group-begin test-runner-on-group-begin
+    ;;;> Sets the procedure that is called with runner, name and count when a group begins.
+    test-runner-on-group-begin!)
   ;;;> Returns the procedure that is called with the runner when a group ends.
-  (group-end test-runner-on-group-end test-runner-on-group-end!)
+  (on-group-end test-runner-on-group-end
+    ;;;> Sets the procedure that is called with the runner when a group ends.
+    test-runner-on-group-end!)
   ;;;> Returns the procedure that is called with the runner when the outermost group ends.
-  (final test-runner-on-final test-runner-on-final!)
+  (on-final test-runner-on-final
+    ;;;> Sets the procedure that is called with the runner when the outermost group ends.
+    test-runner-on-final!)
   ;;;> Returns the procedure that is called with runner, number of tests and announced number, when
   ;;;> these differ.
-  (bad-count test-runner-on-bad-count test-runner-on-bad-count!)
+  (on-bad-count test-runner-on-bad-count
+    ;;;> Sets the procedure that is called with runner, number of tests and announced number, when
+    ;;;> these differ.
+    test-runner-on-bad-count!)
   ;;;> Returns the procedure that is called with runner, name of the group and name at its end, when
   ;;;> these differ.
-  (bad-end-name test-runner-on-bad-end-name test-runner-on-bad-end-name!)
-  ;;;> Returns the properties of the latest test, an association list.
-  (result test-result-alist %result!)
+  (on-bad-end-name test-runner-on-bad-end-name
+    ;;;> Sets the procedure that is called with runner, name of the group and name at its end, when
+    ;;;> these differ.
+    test-runner-on-bad-end-name!)
+  (latest %latest %latest!)
   ;;;> Returns a value for the use of the runner's maker.
-  (aux test-runner-aux-value test-runner-aux-value!))
+  (aux test-runner-aux-value
+    ;;;> Sets a value for the use of the runner's maker.
+    test-runner-aux-value!))
 
-;;; A group that has begun: its name, its announced number of tests or #f, the total before it, the
-;;; skips and expectations before it.
+;;; A group that has begun: its name, its announced number of tests or #f, the total before it, and
+;;; the skips and expectations in it.
 (define-record-type group
   (%make-group name count before skips expected)
   %group?
   (name %group-name)
   (count %group-count)
   (before %group-before)
-  (skips %group-skips)
-  (expected %group-expected))
+  (skips %group-skips %group-skips!)
+  (expected %group-expected %group-expected!))
+
+;;; A test: the names of its groups, outermost first, and its own; its properties; and the object
+;;; that it raised, in a list, or #f. Each test has its own, because other tests may begin and end
+;;; while it is evaluated.
+(define-record-type test
+  (%make-test names properties raised)
+  %test?
+  (names %test-names)
+  (properties %properties %properties!)
+  (raised %raised %raised!))
 
 (define (%nothing . arguments) #f)
 
@@ -71,7 +101,7 @@
                 %nothing
                 %nothing
                 %nothing
-                '()
+                (%make-test '() '() #f)
                 #f))
 
 ;;;> Makes a runner that prints each test with an unexpected result, and the counts at the end.
@@ -110,7 +140,7 @@
   (%groups! runner '())
   (%skips! runner '())
   (%expected! runner '())
-  (%result! runner '())
+  (test-result-clear runner)
   (for-each (lambda (set-count!) (set-count! runner 0))
             (list %pass! %fail! %xpass! %xfail! %skip! %total!)))
 
@@ -130,17 +160,25 @@
           ((pair? default) (car default))
           (else #f))))
 
+;;;> Returns the properties of the latest test, an association list.
+(define (test-result-alist runner) (%properties (%latest runner)))
+
 ;;;> Sets a property of the latest test.
-(define (test-result-set! runner key value)
-  (test-result-remove runner key)
-  (%result! runner (cons (cons key value) (test-result-alist runner))))
+(define (test-result-set! runner key value) (%note! (%latest runner) key value))
 
 ;;;> Removes a property of the latest test.
-(define (test-result-remove runner key)
-  (%result! runner (remove (lambda (entry) (eq? (car entry) key)) (test-result-alist runner))))
+(define (test-result-remove runner key) (%forget! (%latest runner) key))
 
 ;;;> Removes all properties of the latest test.
-(define (test-result-clear runner) (%result! runner '()))
+(define (test-result-clear runner) (%properties! (%latest runner) '()))
+
+;;; Sets a property of a test.
+(define (%note! test key value)
+  (%forget! test key)
+  (%properties! test (cons (cons key value) (%properties test))))
+
+(define (%forget! test key)
+  (%properties! test (remove (lambda (entry) (eq? (car entry) key)) (%properties test))))
 
 (define (%runner-of options) (if (pair? options) (car options) (test-runner-get)))
 

@@ -4,37 +4,50 @@
 ;;;> Begins a group of tests, which may announce their number. The first group makes a runner if
 ;;;> there is none.
 (define (test-begin name . count)
+  (%begin-group! name (if (pair? count) (car count) #f))
+  (if #f #f))
+
+;;; Begins a group and returns it.
+(define (%begin-group! name count)
   (if (not (test-runner-current))
       (begin
         (set! %own-runner (test-runner-create))
         (test-runner-current %own-runner)))
-  (let ((runner (test-runner-current)) (count (if (pair? count) (car count) #f)))
+  (let* ((runner (test-runner-current))
+         (group (%make-group name count (%total runner) '() '())))
+    (%judge-at-end!)
     ((test-runner-on-group-begin runner) runner name count)
-    (%groups! runner
-              (cons (%make-group name count (%total runner) (%skips runner) (%expected runner))
-                    (%groups runner)))))
+    (%groups! runner (cons group (%groups runner)))
+    group))
 
 ;;;> Ends the innermost group, whose name may be repeated. The end of the outermost prints the
 ;;;> counts, and drops a runner that the group made.
 (define (test-end . name)
   (let ((runner (test-runner-get)))
     (if (null? (%groups runner)) (error "test-end: no group has begun"))
-    (let* ((group (car (%groups runner))) (actual (- (%total runner) (%group-before group))))
+    (let ((group (car (%groups runner))))
       (if (and (pair? name) (not (equal? (car name) (%group-name group))))
           ((test-runner-on-bad-end-name runner) runner (%group-name group) (car name)))
-      (if (and (%group-count group) (not (= (%group-count group) actual)))
-          ((test-runner-on-bad-count runner) runner actual (%group-count group)))
-      ((test-runner-on-group-end runner) runner)
-      (%groups! runner (cdr (%groups runner)))
-      (%skips! runner (%group-skips group))
-      (%expected! runner (%group-expected group))
-      (if (null? (%groups runner))
-          (begin
-            ((test-runner-on-final runner) runner)
-            (if (eq? runner %own-runner)
-                (begin
-                  (set! %own-runner #f)
-                  (test-runner-current #f))))))))
+      (%end-group! runner group))))
+
+(define (%end-group! runner group)
+  (%check-count runner group)
+  ((test-runner-on-group-end runner) runner)
+  ;; It is not the innermost one if another fiber has begun a group meanwhile.
+  (%groups! runner (remove (lambda (other) (eq? other group)) (%groups runner)))
+  (if (null? (%groups runner))
+      (begin
+        ((test-runner-on-final runner) runner)
+        (if (eq? runner %own-runner)
+            (begin
+              (set! %own-runner #f)
+              (test-runner-current #f))))))
+
+;;; Tells the runner if a group has another number of tests than it announces.
+(define (%check-count runner group)
+  (let ((actual (- (%total runner) (%group-before group))) (expected (%group-count group)))
+    (if (and expected (not (= expected actual)))
+        ((test-runner-on-bad-count runner) runner actual expected))))
 
 ;;;> Evaluates the body between the beginning and the end of a group.
 (define-syntax test-group
@@ -43,25 +56,40 @@
      (%test-group name (lambda () body ...)))))
 
 (define (%test-group name thunk)
-  (if (%is-chosen? (list name))
-      (dynamic-wind
-        (lambda () (test-begin name))
-        thunk
-        (lambda () (test-end name)))))
+  (let* ((runner (test-runner-current)) (test (and runner (%new-test! runner name))))
+    (if (and runner (%any-holds? (%all runner %skips %group-skips) runner))
+        (%conclude runner test 'skip (lambda (tell) (tell)))
+        (let ((group #f))
+          (dynamic-wind
+            (lambda ()
+              (set! group (%begin-group! name #f))
+              (set! runner (test-runner-current)))
+            thunk
+            (lambda () (%end-group! runner group)))))))
 
-;;; Returns whether a group that is about to begin is selected.
-(define (%is-chosen? names)
-  (let ((runner (test-runner-current)))
-    (or (not runner)
-        (begin
-          (%result! runner (list (cons 'test-name (car names))))
-          (not (%any-holds? (%skips runner) runner))))))
+;;; Makes the test with a name the latest one.
+(define (%new-test! runner name)
+  (let* ((path (test-runner-group-path runner))
+         (names (if (equal? name "") path (append path (list name))))
+         (test (%make-test names (list (cons 'test-name name)) #f)))
+    (%latest! runner test)
+    test))
 
-;;;> Like `test-group`, but the last expression is evaluated even if the body is left early.
+;;;> Like `test-group`, but the last expression is evaluated even if the body is left early, or
+;;;> raises an object.
 (define-syntax test-group-with-cleanup
   (syntax-rules ()
     ((_ name body ... cleanup)
-     (test-group name (dynamic-wind (lambda () #f) (lambda () #f body ...) (lambda () cleanup))))))
+     (test-group name (%with-cleanup (lambda () #f body ...) (lambda () cleanup))))))
+
+;;; An object that nobody handles leaves no extent, so it is raised again outside of this one.
+(define (%with-cleanup body cleanup)
+  (guard (fault (#t (raise fault)))
+    (dynamic-wind (lambda () #f) body cleanup)))
+
+;;; The specifiers outside all groups, and those of the groups that have begun.
+(define (%all runner outside in-group)
+  (apply append (outside runner) (map in-group (%groups runner))))
 
 ;;; Calls every specifier, because some of them count.
 (define (%any-holds? specifiers runner)
@@ -99,41 +127,52 @@
     (lambda (runner)
       (every (lambda (answer) answer) (map (lambda (holds?) (holds? runner)) specifiers)))))
 
-;;;> Skips the tests of the current group that the specifiers select.
+;;;> Skips the tests and groups of the current group that the specifiers select.
 (define (test-skip . specifiers)
-  (let ((runner (test-runner-get)))
-    (%skips! runner (cons (apply test-match-all specifiers) (%skips runner)))))
+  (let ((runner (test-runner-get)) (specifier (apply test-match-all specifiers)))
+    (if (pair? (%groups runner))
+        (let ((group (car (%groups runner))))
+          (%group-skips! group (cons specifier (%group-skips group))))
+        (%skips! runner (cons specifier (%skips runner))))))
 
 ;;;> Expects the tests of the current group that the specifiers select to fail.
 (define (test-expect-fail . specifiers)
-  (let ((runner (test-runner-get)))
-    (%expected! runner (cons (apply test-match-all specifiers) (%expected runner)))))
+  (let ((runner (test-runner-get)) (specifier (apply test-match-all specifiers)))
+    (if (pair? (%groups runner))
+        (let ((group (car (%groups runner))))
+          (%group-expected! group (cons specifier (%group-expected group))))
+        (%expected! runner (cons specifier (%expected runner))))))
 
-;;; Runs a test: `check` records its properties and returns whether the test passes; an object that
-;;; it raises fails the test. `tell-here` calls a thunk at the place of the test.
+;;; Runs a test: `check` notes its properties and returns whether the test passes; an object that it
+;;; raises fails the test. `tell-here` calls a thunk at the place of the test.
 (define (%test name form tell-here check)
-  (let ((runner (test-runner-get)))
-    (%result! runner (list (cons 'test-name name) (cons 'source-form form)))
+  (let* ((runner (test-runner-get)) (test (%new-test! runner name)))
+    (%note! test 'source-form form)
     (%total! runner (+ (%total runner) 1))
-    (let ((is-skipped (%any-holds? (%skips runner) runner))
-          (is-expected (%any-holds? (%expected runner) runner)))
+    (let ((is-skipped (%any-holds? (%all runner %skips %group-skips) runner))
+          (is-expected (%any-holds? (%all runner %expected %group-expected) runner)))
       ((test-runner-on-test-begin runner) runner)
-      (if is-skipped
-          (%finish runner 'skip tell-here)
-          (let ((passed
-                  (guard (fault (#t (test-result-set! runner 'actual-error (%described fault)) #f))
-                    (check runner))))
-            (cond ((and passed is-expected) (%finish runner 'xpass tell-here))
-                  (passed (%finish runner 'pass tell-here))
-                  (is-expected (%finish runner 'xfail tell-here))
-                  (else (%finish runner 'fail tell-here))))))))
+      (let ((kind
+              (if is-skipped
+                  'skip
+                  (let ((passed (guard (fault (#t (%note-raised! test fault) #f)) (check test))))
+                    (cond ((and passed is-expected) 'xpass)
+                          (passed 'pass)
+                          (is-expected 'xfail)
+                          (else 'fail))))))
+        ;; Other tests may have come meanwhile.
+        (%latest! runner test)
+        (%conclude runner test kind tell-here)
+        ((test-runner-on-test-end runner) runner)))))
 
-(define (%finish runner kind tell-here)
-  (test-result-set! runner 'result-kind kind)
+;;; Counts the result of a test, or of a group that is skipped, and puts it into the records.
+(define (%conclude runner test kind tell-here)
+  (%note! test 'result-kind kind)
   (%count! runner kind)
-  (if (memq kind '(fail xpass)) (%remember! runner))
-  (if (%is-reported?) (%report runner kind tell-here))
-  ((test-runner-on-test-end runner) runner))
+  (if (and (memq kind '(fail xpass)) (not (memq runner %failed-runners)))
+      (set! %failed-runners (cons runner %failed-runners)))
+  (%judge-at-end!)
+  (if (%is-reported?) (%report test kind tell-here)))
 
 ;;; Counts a test under its result.
 (define (%count! runner kind)
@@ -147,14 +186,36 @@
 ;;; The runners that counted a test with an unexpected result.
 (define %failed-runners '())
 
-;;; Makes the program end with the exit code 1, unless the runner is reset before.
-(define (%remember! runner)
-  (if (null? %failed-runners)
-      (%at-end! (lambda () (if (any %has-failures? %failed-runners) (%exit 1)))))
-  (if (not (memq runner %failed-runners)) (set! %failed-runners (cons runner %failed-runners))))
+;;; Whether `%judge` is called at the end of the program.
+(define %judges #f)
+
+(define (%judge-at-end!)
+  (if (not %judges)
+      (begin
+        (set! %judges #t)
+        (%at-end! %judge))))
+
+;;; Judges the groups that the program has not ended, and makes it end with the exit code 1 if a test
+;;; had an unexpected result, unless its runner was reset since. `exit` does not call what is called
+;;; at the end, so the last message says that the program was evaluated to its end.
+(define (%judge)
+  (let ((runner (test-runner-current)))
+    (if runner
+        (let loop ()
+          (if (pair? (%groups runner))
+              (begin
+                (%check-count runner (car (%groups runner)))
+                (%groups! runner (cdr (%groups runner)))
+                (loop))))))
+  (if (%is-reported?) (message! (record 'test/end)))
+  (if (any %has-failures? %failed-runners) (%exit 1)))
 
 (define (%has-failures? runner)
   (> (+ (test-runner-fail-count runner) (test-runner-xpass-count runner)) 0))
+
+(define (%note-raised! test fault)
+  (%raised! test (list fault))
+  (%note! test 'actual-error (%described fault)))
 
 (define (%described fault)
   (if (condition? fault)
@@ -166,15 +227,15 @@
   (syntax-rules ()
     ((_ name expression)
      (%test name 'expression (lambda (tell) (tell) #f)
-       (lambda (runner)
+       (lambda (test)
          (let ((value expression))
-           (test-result-set! runner 'actual-value value)
+           (%note! test 'actual-value value)
            value))))
     ((_ expression) (test-assert "" expression))))
 
-(define (%compare same? expected runner value)
-  (test-result-set! runner 'expected-value expected)
-  (test-result-set! runner 'actual-value value)
+(define (%compare same? expected test value)
+  (%note! test 'expected-value expected)
+  (%note! test 'actual-value value)
   (same? expected value))
 
 (define-syntax define-comparison
@@ -184,7 +245,7 @@
        (syntax-rules ()
          ((_ title expected expression)
           (%test title 'expression (lambda (tell) (tell) #f)
-            (lambda (runner) (%compare same? expected runner expression))))
+            (lambda (test) (%compare same? expected test expression))))
          ((_ expected expression) (name "" expected expression)))))))
 
 ;;;> Passes if the values of two expressions are `equal?`: the expected one, and the one under test.
@@ -199,8 +260,8 @@
   (syntax-rules ()
     ((_ name expected expression error)
      (%test name 'expression (lambda (tell) (tell) #f)
-       (lambda (runner)
-         (%compare (lambda (a b) (<= (- a error) b (+ a error))) expected runner expression))))
+       (lambda (test)
+         (%compare (lambda (a b) (<= (- a error) b (+ a error))) expected test expression))))
     ((_ expected expression error) (test-approximate "" expected expression error))))
 
 ;;; Returns whether a raised object is of the kind that a test expects: any, a symbol for the kind
@@ -217,12 +278,10 @@
   (syntax-rules ()
     ((_ name type expression)
      (%test name 'expression (lambda (tell) (tell) #f)
-       (lambda (runner)
-         (test-result-set! runner 'expected-error type)
-         (guard (fault (#t
-                        (test-result-set! runner 'actual-error (%described fault))
-                        (%is-expected? type fault)))
-           (test-result-set! runner 'actual-value expression)
+       (lambda (test)
+         (%note! test 'expected-error type)
+         (guard (fault (#t (%note-raised! test fault) (%is-expected? type fault)))
+           (%note! test 'actual-value expression)
            #f))))
     ((_ type expression)
      (let ((it type))

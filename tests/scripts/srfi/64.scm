@@ -105,3 +105,36 @@ counted  ; => (1 3)
   (test-runner-factory test-runner-null)
   (let ((now (test-runner-factory))) (test-runner-factory before) (eq? now test-runner-null)))
 ; => #t
+
+;; A group that is skipped counts as one test.
+(define groups (test-runner-null))
+(test-with-runner groups
+  (test-begin "all")
+  (test-skip "g")
+  (test-group "g" (test-assert #f) (test-assert #f))
+  (test-assert #t)
+  (test-end))
+(list (test-runner-skip-count groups) (test-runner-pass-count groups))  ; => (1 1)
+
+;; The last expression tidies up once, however the body is left.
+(define tidied '())
+(define (tidy name leave)
+  (test-with-runner (test-runner-null)
+    (test-group-with-cleanup name (leave) (set! tidied (cons name tidied)))))
+(guard (fault (#t fault)) (tidy "raised" (lambda () (raise 'oops))))  ; => oops
+(call/cc (lambda (k) (tidy "escaped" (lambda () (k 'gone)))))         ; => gone
+(tidy "returned" (lambda () 'done))                                   ; => done
+tidied  ; => ("returned" "escaped" "raised")
+
+;; Assertions within an assertion have results of their own.
+(define nested '())
+(define nesting (test-runner-null))
+(test-runner-on-test-end!
+  nesting
+  (lambda (runner)
+    (set! nested (cons (list (test-runner-test-name runner) (test-result-kind runner)) nested))))
+(test-with-runner nesting
+  (test-begin "all")
+  (test-equal "outer" 1 (begin (test-assert "inner" #f) 1))
+  (test-end))
+nested  ; => (("outer" pass) ("inner" fail))
