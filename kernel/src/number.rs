@@ -18,6 +18,7 @@ mod compare;
 mod complex;
 mod division;
 mod exactness;
+pub(crate) mod flonum_power;
 mod gcd;
 mod integer;
 pub(crate) mod limbs;

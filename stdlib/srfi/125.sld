@@ -93,12 +93,10 @@
       (%check-table 'hash-table=? a)
       (%check-table 'hash-table=? b)
       (and (= (hash-table-size a) (hash-table-size b))
-           (let loop ((entries (%table-entries 'hash-table=? a)))
-             (or (null? entries)
-                 (let ((other (%table-find 'hash-table=? b (car (car entries)))))
-                   (and other
-                        (=? comparator (cdr (car entries)) (cdr other))
-                        (loop (cdr entries))))))))
+           (%table-walk 'hash-table=? a (lambda () #t)
+             (lambda (entry next)
+               (let ((other (%table-find 'hash-table=? b (car entry))))
+                 (and other (=? comparator (cdr entry) (cdr other)) (next)))))))
 
     ;;;> Returns the value of a key, passed through `success`. Without the key, returns the value of
     ;;;> `failure`; without `failure`, raises an error.
@@ -158,10 +156,11 @@
 
     ;;;> Removes an entry; returns its key and value. Fails if there is none.
     (define (hash-table-pop! table)
-      (let ((entries (%table-entries 'hash-table-pop! table)))
-        (if (null? entries) (error "hash-table-pop!: the table is empty" table))
-        (%table-remove! 'hash-table-pop! table (car (car entries)))
-        (values (car (car entries)) (cdr (car entries)))))
+      (%table-walk 'hash-table-pop! table
+        (lambda () (error "hash-table-pop!: the table is empty" table))
+        (lambda (entry next)
+          (%table-remove! 'hash-table-pop! table (car entry))
+          (values (car entry) (cdr entry)))))
 
     ;;;> Removes all entries.
     (define (hash-table-clear! table)
@@ -175,10 +174,8 @@
     ;;;> Returns the first true value of `procedure` for a key and its value, or the value of
     ;;;> `failure`.
     (define (hash-table-find procedure table failure)
-      (let loop ((entries (%table-entries 'hash-table-find table)))
-        (if (null? entries)
-            (failure)
-            (or (procedure (car (car entries)) (cdr (car entries))) (loop (cdr entries))))))
+      (%table-walk 'hash-table-find table failure
+        (lambda (entry next) (or (procedure (car entry) (cdr entry)) (next)))))
 
     ;;;> Returns the number of entries that satisfy `(wanted? key value)`.
     (define (hash-table-count wanted? table)

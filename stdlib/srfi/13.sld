@@ -24,7 +24,7 @@
   (import (except (scheme base) string-map string-for-each) (scheme case-lambda)
           (except (scheme char) string-upcase string-downcase)
           (srfi 14) (duet internal ranges)
-          (only (duet internal lists) any every fold)
+          (only (duet internal lists) fold)
           (only (duet internal tables) string-hash string-ci-hash)
           (rename (only (duet kernel) string-contains string-prefix? string-suffix?)
             (string-contains %string-contains) (string-prefix? %string-prefix?)

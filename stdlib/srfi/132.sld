@@ -23,7 +23,12 @@
     ;;;> Returns whether no element of a vector, from `start` up to but not including `end`, comes
     ;;;> before an earlier one.
     (define (vector-sorted? less? vector . range)
-      (list-sorted? less? (apply vector->list vector range)))
+      (%range 'vector-sorted? range (vector-length vector)
+        (lambda (start end)
+          (let loop ((index (+ start 1)))
+            (or (>= index end)
+                (and (not (less? (vector-ref vector index) (vector-ref vector (- index 1))))
+                     (loop (+ index 1))))))))
 
     ;;;> Sorts the elements of a vector from `start` up to but not including `end` in place.
     (define vector-sort!

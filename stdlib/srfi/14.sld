@@ -22,7 +22,7 @@
     char-set:ascii char-set:empty char-set:full)
   (on-demand)
   (import (scheme base) (scheme case-lambda) (scheme char) (scheme lazy)
-          (only (duet internal lists) fold any every sort)
+          (only (duet internal lists) fold sort)
           (only (duet kernel) %hash char-general-category)
           (only (duet internal ranges) %out-of-range))
   (include "14/sets.scm" "14/procedures.scm"))

@@ -24,6 +24,7 @@ use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::host;
 
 mod control;
+mod work;
 
 struct Session {
     machine: Machine,
@@ -34,7 +35,11 @@ struct Session {
     /// The remaining input of the console, one line for each request.
     input: Vec<&'static str>,
     output: Vec<u8>,
+    fuel_used: i64,
 }
+
+/// The fuel until an input, or the end.
+const FUEL: i64 = 10_000_000;
 
 impl Session {
     fn new() -> Self {
@@ -50,6 +55,7 @@ impl Session {
             libraries: Resolver::new(vec![Box::new(sources)]),
             input: vec!["b) rest\n", "x(a\n", "first line\n"],
             output: Vec::new(),
+            fuel_used: 0,
         }
     }
 
@@ -67,8 +73,10 @@ impl Session {
 
     fn run(&mut self) -> Result<Value, Value> {
         loop {
-            let mut fuel = 10_000_000;
-            match self.machine.run(&mut self.instance, &self.code, &mut fuel).unwrap() {
+            let mut fuel = FUEL;
+            let outcome = self.machine.run(&mut self.instance, &self.code, &mut fuel).unwrap();
+            self.fuel_used += FUEL - fuel;
+            match outcome {
                 Outcome::Finished(value) => return Ok(value),
                 Outcome::Uncaught(object) => return Err(object),
                 outcome @ (Outcome::OutOfFuel | Outcome::Exhausted) => panic!("{outcome:?}"),

@@ -1,5 +1,5 @@
-//! Changed texts leave alone: procedures that only look alike, calls that are under way, and effects
-//! of a past.
+//! Changed texts leave alone: procedures that only look alike, calls that are under way, and
+//! effects of a past.
 //!
 //! INVARIANT: what a frame has computed stays; a report says what becomes of each form.
 //! Read next: `patch.rs`, `moving.rs`.

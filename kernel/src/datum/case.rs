@@ -15,6 +15,7 @@ pub(crate) fn to_upper_simple(character: char) -> char {
     let distance = match character {
         '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => 8,
         '\u{1fb3}' | '\u{1fc3}' | '\u{1ff3}' => 9,
+        _ if character.is_ascii() => return character.to_ascii_uppercase(),
         _ => return only(character.to_uppercase()).unwrap_or(character),
     };
     char::from_u32(character as u32 + distance).unwrap_or(character)
@@ -24,6 +25,7 @@ pub(crate) fn to_upper_simple(character: char) -> char {
 pub(crate) fn to_lower_simple(character: char) -> char {
     match character {
         '\u{130}' => 'i',
+        _ if character.is_ascii() => character.to_ascii_lowercase(),
         _ => only(character.to_lowercase()).unwrap_or(character),
     }
 }
@@ -55,9 +57,11 @@ pub(crate) fn fold_full(character: char) -> impl Iterator<Item = char> {
 }
 
 /// Returns the folding of a character for which it is not the lower-case form of the upper-case
-/// form.
+/// form, or that is in ASCII.
 fn folds_up_or_not(character: char) -> Option<char> {
     match character {
+        // Most texts have nothing but these.
+        _ if character.is_ascii() => Some(character.to_ascii_lowercase()),
         // The dotless i has the same upper-case form as `i`, but is not a variant of it.
         '\u{131}' => Some(character),
         // Cherokee had upper case first, so its letters fold to upper case.

@@ -2,11 +2,14 @@
 //!
 //! Owns the entries, a vector in order of insertion, and the index of 32-bit slots that finds them
 //! by hash once there are more than a few. A deleted entry keeps its place until the table grows,
-//! so an iteration by ordinal survives deletions; insertion may renumber.
+//! so an iteration by ordinal survives deletions; insertion may renumber, in a new vector. The
+//! number of deleted entries at the front is known, so the first entry is found at once.
 //! INVARIANT: the index has more free slots than entries, so every probe ends; order depends on
 //! insertion alone, never on hashes.
 //! It does not copy keys: a key that is mutated in a table is lost.
 //! Read next: `heap/equality.rs`.
+
+use std::ops::Range;
 
 use super::kind::table;
 use super::{Heap, HeapFull, Kind};
@@ -14,6 +17,10 @@ use crate::value::Value;
 
 /// Places of the first entries vector, and how many entries are found without an index.
 const ENTRIES_SMALL: usize = 8;
+/// The bits that count the places in use; those above count the deleted entries at the front.
+const PLACES_BITS: u32 = 32;
+/// The greatest number of deleted entries at the front that leaves a fixnum.
+const DELETED_FIRST_MAX: u64 = (1 << 28) - 1;
 const HASH: usize = 0;
 const KEY: usize = 1;
 const VALUE: usize = 2;
@@ -79,9 +86,31 @@ impl Heap {
 
     /// The first entry whose ordinal is at least `ordinal`.
     pub fn table_next(&self, table: Value, ordinal: usize) -> Option<TableEntry> {
-        (ordinal..self.table_number(table, table::USED))
+        (ordinal.max(self.table_first(table))..self.table_places(table))
             .map(|ordinal| self.table_entry(table, ordinal))
             .find(|entry| entry.key != Value::ABSENT)
+    }
+
+    /// The vector of a table's entries, `#f` if there is none, and the ordinals of its entries:
+    /// what [`Heap::entries_next`] needs to visit them, whatever happens to the table meanwhile.
+    pub(crate) fn table_walk(&self, table: Value) -> (Value, Range<usize>) {
+        let entries = self.field(table, table::ENTRIES);
+        (entries, self.table_first(table)..self.table_places(table))
+    }
+
+    /// The ordinal and the value of the first entry in a range of a dictionary's entries, which the
+    /// caller has checked to have so many.
+    pub(crate) fn entries_next(&self, entries: Value, mut ordinals: Range<usize>) -> Option<(usize, Value)> {
+        const STRIDE: usize = VALUE + 1;
+        let is_present = |ordinal: &usize| self.field(entries, ordinal * STRIDE + KEY) != Value::ABSENT;
+        let ordinal = ordinals.find(is_present)?;
+        Some((ordinal, self.field(entries, ordinal * STRIDE + VALUE)))
+    }
+
+    /// Whether an object is a vector of as many words as so many entries of a dictionary have.
+    pub(crate) fn has_entries(&self, entries: Value, count: usize) -> bool {
+        let places = |entries| self.object_length(entries) / (VALUE + 1);
+        count == 0 || self.is_kind(entries, Kind::Vector) && count <= places(entries)
     }
 
     /// Adds an entry, or changes the value of the entry that has the key already; in a set `value`
@@ -99,7 +128,7 @@ impl Heap {
             }
             return Ok(());
         }
-        if self.table_number(table, table::USED) == self.table_capacity(table) {
+        if self.table_places(table) == self.table_capacity(table) {
             self.rebuild_table(table)?;
         }
         self.append_entry(table, hash, key, value);
@@ -121,6 +150,11 @@ impl Heap {
             self.set_field(entries, removed.ordinal * stride + VALUE, Value::ABSENT);
         }
         self.set_field(table, table::COUNT, Value::length(count));
+        if removed.ordinal == self.table_first(table) {
+            let next = self.table_next(table, removed.ordinal);
+            let first = next.map_or(removed.ordinal, |entry| entry.ordinal);
+            self.set_places(table, first..self.table_places(table));
+        }
         Some(removed)
     }
 
@@ -157,24 +191,28 @@ impl Heap {
         if fields.len() != table::LENGTH {
             return false;
         }
-        let [count, used] = [table::COUNT, table::USED].map(|field| self.field(table, field).as_fixnum().unwrap_or(-1));
+        let [count, places] = [table::COUNT, table::USED].map(|field| self.field(table, field).as_fixnum());
+        let (Some(count), Some(places @ 0..)) = (count, places) else {
+            return false;
+        };
+        let (first, used) = (self.table_first(table), self.table_places(table));
         let (entries, index) = (self.field(table, table::ENTRIES), self.field(table, table::INDEX));
         if !entries.is_true() {
-            return count == 0 && used == 0 && !index.is_true();
+            return count == 0 && places == 0 && !index.is_true();
         }
         let stride = self.table_stride(table);
         if !self.is_kind(entries, Kind::Vector) || !self.object_length(entries).is_multiple_of(stride) {
             return false;
         }
         let capacity = self.object_length(entries) / stride;
-        if used < 0 || used as usize > capacity {
+        if used > capacity || first > used {
             return false;
         }
-        let present = (0..used as usize)
-            .filter(|&ordinal| self.table_entry(table, ordinal).key != Value::ABSENT)
-            .count();
-        let are_hashed = (0..used as usize).all(|ordinal| self.entry_hash(table, ordinal).is_fixnum());
-        present as i64 == count && are_hashed && self.is_sound_index(table, used as usize, capacity)
+        let is_present = |ordinal: &usize| self.table_entry(table, *ordinal).key != Value::ABSENT;
+        let present = (0..used).filter(is_present).count();
+        let are_hashed = (0..used).all(|ordinal| self.entry_hash(table, ordinal).is_fixnum());
+        let is_counted = present as i64 == count && !(0..first).any(|ordinal| is_present(&ordinal));
+        is_counted && are_hashed && self.is_sound_index(table, used, capacity)
     }
 
     /// An identity index is rebuilt before it is used, so only its length matters.
@@ -234,7 +272,7 @@ impl Heap {
         } else {
             0
         };
-        let used = self.table_number(table, table::USED);
+        let used = self.table_places(table);
         let first = hash_bits(hash) & slots.wrapping_sub(1);
         let mut step = 0;
         std::iter::from_fn(move || {
@@ -273,7 +311,7 @@ impl Heap {
             self.begin_identity_index(index);
         }
         let old_entries = self.field(from, table::ENTRIES);
-        let old_used = self.table_number(from, table::USED);
+        let old_used = self.table_places(from);
         self.set_field(to, table::ENTRIES, entries);
         self.set_field(to, table::INDEX, index);
         self.set_field(to, table::COUNT, Value::ZERO);
@@ -292,7 +330,7 @@ impl Heap {
     /// Appends an entry for which there is room and whose key is not there.
     fn append_entry(&mut self, table: Value, hash: Value, key: Value, value: Value) {
         let stride = self.table_stride(table);
-        let ordinal = self.table_number(table, table::USED);
+        let ordinal = self.table_places(table);
         debug_assert!(ordinal < self.table_capacity(table), "the caller has made room");
         let entries = self.field(table, table::ENTRIES);
         let is_by_identity = self.is_by_identity(table);
@@ -303,7 +341,7 @@ impl Heap {
         if stride > VALUE {
             self.set_field(entries, ordinal * stride + VALUE, value);
         }
-        self.set_field(table, table::USED, Value::length(ordinal + 1));
+        self.set_places(table, self.table_first(table)..ordinal + 1);
         self.set_field(table, table::COUNT, Value::length(self.table_count(table) + 1));
         if !self.field(table, table::INDEX).is_true() {
             return;
@@ -373,7 +411,18 @@ impl Heap {
 
     /// How many places of entries a dictionary or set has used since it last grew.
     pub(crate) fn table_places(&self, table: Value) -> usize {
-        self.table_number(table, table::USED)
+        self.table_number(table, table::USED) & ((1 << PLACES_BITS) - 1)
+    }
+
+    /// The ordinal before which all entries are deleted.
+    fn table_first(&self, table: Value) -> usize {
+        self.table_number(table, table::USED) >> PLACES_BITS
+    }
+
+    /// Notes the places that are in use, without those of the deleted entries at the front.
+    fn set_places(&mut self, table: Value, Range { start, end }: Range<usize>) {
+        let first = (start as u64).min(DELETED_FIRST_MAX) as usize;
+        self.set_field(table, table::USED, Value::length(first << PLACES_BITS | end));
     }
 
     fn table_number(&self, table: Value, field: usize) -> usize {

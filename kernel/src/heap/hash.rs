@@ -216,7 +216,7 @@ impl Heap {
         self.charge(self.table_places(object) as u64 / rate::NODES);
         let entries = self.field(object, table::ENTRIES);
         let stride = self.table_stride(object);
-        let used = self.field(object, table::USED).as_fixnum().unwrap_or(0) as usize;
+        let used = self.table_places(object);
         let mut sum = 0_u64;
         for start in (0..used).map(|ordinal| ordinal * stride) {
             if self.field(entries, start + 1) == Value::ABSENT {

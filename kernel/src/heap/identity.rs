@@ -171,7 +171,7 @@ impl Heap {
     }
 
     fn used(&self, table: Value) -> usize {
-        self.field(table, table::USED).as_fixnum().unwrap_or(0) as usize
+        self.table_places(table)
     }
 
     fn long_at(&self, index: Value, place: usize) -> u64 {

@@ -308,7 +308,8 @@ pub mod opaque {
 pub mod table {
     /// How many entries are present, a fixnum.
     pub const COUNT: usize = 0;
-    /// How many entry places are in use, deleted ones included, a fixnum.
+    /// How many entry places are in use, deleted ones included, a fixnum; its bits from 32 on count
+    /// the deleted ones before the first entry.
     pub const USED: usize = 1;
     /// A vector of entries in order of insertion: hash, key and, in a dictionary, value. `#f`
     /// before the first.

@@ -6,6 +6,8 @@
 //! It does not know `string` library procedures beyond reading, writing and copying. Read next:
 //! `heap/symbol.rs`.
 
+use std::ops::Range;
+
 use super::kind::Flags;
 use super::{Heap, HeapFull, Kind};
 use crate::value::Value;
@@ -20,6 +22,16 @@ impl Heap {
     /// [`HeapFull`].
     pub fn string(&mut self, text: &str) -> Result<Value, HeapFull> {
         let storage = self.characters(text)?;
+        self.make(Kind::String, &[storage])
+    }
+
+    /// Makes a string of bytes, all of them ASCII.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub(crate) fn string_of_ascii(&mut self, bytes: &[u8]) -> Result<Value, HeapFull> {
+        debug_assert!(bytes.is_ascii());
+        let storage = self.make_raw(Kind::NarrowCharacters, Flags::NONE, bytes)?;
         self.make(Kind::String, &[storage])
     }
 
@@ -133,6 +145,31 @@ impl Heap {
         Ok(())
     }
 
+    /// Changes the characters in a range, which the caller has checked to exist.
+    ///
+    /// # Errors
+    /// [`HeapFull`] if the string cannot widen; it is unchanged then.
+    pub fn string_fill(&mut self, string: Value, range: Range<usize>, character: char) -> Result<(), HeapFull> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        if self.is_narrow(self.field(string, STORAGE)) && !character.is_ascii() {
+            self.widen(string)?;
+        }
+        let storage = self.field(string, STORAGE);
+        if self.is_narrow(storage) {
+            self.raw_range_mut(storage, range.start, range.end)
+                .fill(character as u8);
+            return Ok(());
+        }
+        let bytes = u32::from(character).to_le_bytes();
+        let places = self.raw_range_mut(storage, range.start * 4, range.end * 4);
+        places
+            .chunks_exact_mut(4)
+            .for_each(|place| place.copy_from_slice(&bytes));
+        Ok(())
+    }
+
     /// The characters `start..end` of a string or symbol, which the caller has checked to exist.
     pub fn string_range(&self, string: Value, start: usize, end: usize) -> String {
         let storage = self.field(string, STORAGE);
@@ -173,10 +210,12 @@ impl Heap {
         self.is_narrow(storage).then(|| self.raw_bytes(storage))
     }
 
-    /// Whether a string or symbol has characters beyond ASCII, however it is stored.
-    pub(crate) fn is_beyond_ascii(&self, string: Value) -> bool {
+    /// Whether a range of a string or symbol, which the caller has checked to exist, has characters
+    /// beyond ASCII, however it is stored.
+    pub(crate) fn is_beyond_ascii(&self, string: Value, range: Range<usize>) -> bool {
         let storage = self.field(string, STORAGE);
-        !self.is_narrow(storage) && !wide_characters(self.raw_bytes(storage)).all(|character| character.is_ascii())
+        let is_ascii = |bytes| wide_characters(bytes).all(|character| character.is_ascii());
+        !self.is_narrow(storage) && !is_ascii(&self.raw_bytes(storage)[range.start * 4..range.end * 4])
     }
 
     /// Whether two strings or symbols have the same characters.

@@ -412,22 +412,26 @@ pub(super) fn rebase_prompts(heap: &mut Heap, links: Links, continuation: Value)
         (prompt_link::WINDERS, captured::WINDERS, Register::Winders),
         (prompt_link::DYNAMIC, captured::DYNAMIC, Register::Dynamic),
     ];
-    let mut rest = links.head;
-    while rest != links.end {
-        if heap.is_kind(rest, Kind::PromptLink) {
-            for (field, captured, register) in states {
-                let (before, now) = (heap.field(continuation, captured), heap.register(register));
-                if let Some(tail) = corresponding_tail(heap, before, now, heap.field(rest, field)) {
-                    heap.set_field(rest, field, tail);
+    for (field, captured, register) in states {
+        let lists = [heap.field(continuation, captured), heap.register(register)];
+        let (mut reached, mut rest) = (lists, links.head);
+        while rest != links.end {
+            if heap.is_kind(rest, Kind::PromptLink) {
+                let tail = heap.field(rest, field);
+                // The tails of the outer prompts are mostly tails of those of the inner ones.
+                let found = corresponding_tail(heap, reached, tail).or_else(|| corresponding_tail(heap, lists, tail));
+                if let Some(now) = found {
+                    heap.set_field(rest, field, now);
+                    reached = [tail, now];
                 }
             }
+            rest = heap.field(rest, link::NEXT);
         }
-        rest = heap.field(rest, link::NEXT);
     }
 }
 
 /// The tail of the list `now` that stands where `tail` stands in `before`.
-fn corresponding_tail(heap: &Heap, mut before: Value, mut now: Value, tail: Value) -> Option<Value> {
+fn corresponding_tail(heap: &Heap, [mut before, mut now]: [Value; 2], tail: Value) -> Option<Value> {
     while before != tail {
         if !before.is_pair() || !now.is_pair() {
             return None;

@@ -3,7 +3,7 @@
 //! INVARIANT: an exact number that is a perfect square has an exact root, and an exact power of an
 //! exact number is exact; a root that is not exact is the float nearest to the true one.
 //! It does not take roots of negative numbers (`number/complex/function.rs`).
-//! Read next: `number/real.rs`.
+//! Read next: `number/flonum_power.rs`.
 //!
 //! Source: R7RS 6.2.6, `expt`, `sqrt`, `exact-integer-sqrt`.
 
@@ -12,6 +12,7 @@ use num_traits::{One, Pow, ToPrimitive, Zero};
 
 use super::division::divide;
 use super::exactness::compose;
+use super::flonum_power;
 use super::{MAX_BITS, Number, NumberError};
 
 impl Number {
@@ -116,6 +117,9 @@ fn float_power(base: &Number, exponent: &Number) -> f64 {
             magnitude
         };
     }
+    if let Number::Fixnum(count) = exponent {
+        return flonum_power::integer_power(float, *count);
+    }
     if float.is_sign_negative() && !float.is_nan() && exponent.is_exact_integer() {
         // A long exponent loses its parity in the conversion to a float.
         let magnitude = libm::pow(-float, power);
@@ -125,7 +129,7 @@ fn float_power(base: &Number, exponent: &Number) -> f64 {
             magnitude
         };
     }
-    libm::pow(float, power)
+    flonum_power::power(float, power)
 }
 
 /// Raises an exact number to an exact integer power.

@@ -377,6 +377,15 @@ proptest! {
     }
 
     #[test]
+    fn powers_of_floats_are_nearest(base in floats(), exponent in -40i64..40) {
+        prop_assume!(base.is_finite() && base != 0.0);
+        let (base, exponent) = (Number::Flonum(base), Number::Fixnum(exponent));
+        let exact = base.exact().unwrap().expt(&exponent).unwrap();
+        // The exact value has no negative zero.
+        prop_assert_eq!(base.expt(&exponent).unwrap().abs(), exact.inexact().abs());
+    }
+
+    #[test]
     fn the_simplest_ratio_has_the_least_denominator(
         numerator in -300i64..300,
         denominator in 1i64..60,

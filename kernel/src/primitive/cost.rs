@@ -15,10 +15,13 @@ use crate::heap::rate::{BYTES_COMPARED, BYTES_FILLED, BYTES_MOVED, LIMB_STEPS, p
 use crate::heap::{Heap, Kind, Spent};
 use crate::number::{MAX_BITS, MAX_GCD_BITS};
 use crate::value::Value;
+use std::ops;
 
+mod flonum;
 mod parsing;
 mod plane;
 
+use flonum::{bessel, exponent_distance, second_bessel, squares};
 pub(super) use parsing::parsing;
 
 /// What a primitive costs.
@@ -59,11 +62,9 @@ const COMPLEX: u64 = 4;
 /// The cost of comparing an exact number that is no fixnum with a flonum.
 const MIXED: u64 = 2;
 /// The cost of making a text of another by a walk along its characters, however short it is.
-const TEXT: u64 = 1;
+pub(super) const TEXT: u64 = 1;
 /// The cost of a new port.
 const PORT: u64 = 1;
-/// Steps of a recurrence of flonums for a unit.
-const RECURRENCE: u64 = 8;
 /// Words that are copied or filled for a unit.
 const WORDS: u64 = 32;
 /// Words that are moved from one object to another for a unit.
@@ -91,10 +92,10 @@ fn sizes(heap: &Heap, values: &[Value]) -> u64 {
     values.iter().map(|value| size(heap, *value)).sum()
 }
 
-/// Returns `times` if an object is a text with characters beyond ASCII, and 1 otherwise.
-fn if_wide(heap: &Heap, value: Value, times: u64) -> u64 {
+/// Returns `times` if a range of an object is text with characters beyond ASCII, and 1 otherwise.
+fn if_wide(heap: &Heap, value: Value, range: ops::Range<u64>, times: u64) -> u64 {
     let is_text = matches!(heap.kind_of(value), Some(Kind::String | Kind::Symbol));
-    if is_text && heap.is_beyond_ascii(value) {
+    if is_text && heap.is_beyond_ascii(value, range.start as usize..range.end as usize) {
         times
     } else {
         1
@@ -107,21 +108,31 @@ fn weights(heap: &Heap, values: &[Value], times: u64) -> u64 {
     let weight = |value: &Value| {
         // Nearly all of them are short texts, so the common case must be quick.
         heap.length_if_narrow(*value).map_or_else(
-            || size(heap, *value) * if_wide(heap, *value, times),
+            || {
+                let size = size(heap, *value);
+                size * if_wide(heap, *value, 0..size, times)
+            },
             |length| length as u64,
         )
     };
     values.iter().map(weight).sum()
 }
 
-/// Returns how many elements of argument `object` the optional arguments from `first` on select.
-fn span(heap: &Heap, arguments: &[Value], object: usize, first: usize) -> u64 {
+/// Returns the elements of argument `object` that the optional arguments from `first` on select.
+fn selected(heap: &Heap, arguments: &[Value], object: usize, first: usize) -> ops::Range<u64> {
     let length = size(heap, arguments[object]);
     let index = |argument: usize, default: u64| {
         let index = arguments.get(argument).and_then(|index| index.as_fixnum());
         index.map_or(default, |index| u64::try_from(index).unwrap_or(0).min(length))
     };
-    index(first + 1, length).saturating_sub(index(first, 0))
+    let end = index(first + 1, length);
+    index(first, 0).min(end)..end
+}
+
+/// Returns how many they are.
+fn span(heap: &Heap, arguments: &[Value], object: usize, first: usize) -> u64 {
+    let range = selected(heap, arguments, object, first);
+    range.end - range.start
 }
 
 /// An object of which a primitive takes a range, and the first of the arguments that select it.
@@ -136,12 +147,14 @@ const OF_THIRD: Range = Range { object: 2, first: 3 };
 
 /// Returns how many elements a range has, `times` times if it is of a text beyond ASCII.
 fn weight(heap: &Heap, arguments: &[Value], range: Range, times: u64) -> u64 {
-    span(heap, arguments, range.object, range.first) * if_wide(heap, arguments[range.object], times)
+    let chosen = selected(heap, arguments, range.object, range.first);
+    (chosen.end - chosen.start) * if_wide(heap, arguments[range.object], chosen, times)
 }
 
-/// Returns the cost of copying `characters` of a text.
-pub(super) fn copied_text(heap: &Heap, text: Value, characters: usize) -> u64 {
-    characters as u64 * if_wide(heap, text, WIDE) / BYTES
+/// Returns the cost of copying a range of a text.
+pub(super) fn copied_text(heap: &Heap, text: Value, range: ops::Range<usize>) -> u64 {
+    let range = range.start as u64..range.end as u64;
+    (range.end - range.start) * if_wide(heap, text, range, WIDE) / BYTES
 }
 
 /// Returns the count in the first argument, as far as the memory could hold as many words.
@@ -188,7 +201,6 @@ costs! {
     folded(heap, arguments) = TEXT + weights(heap, arguments, 2) * 2 / CONVERSIONS, "Folding all characters.";
     characters_set(heap, arguments) = span(heap, arguments, 0, 2) / CONVERSIONS, "Filling a range of characters.";
     all_characters(heap, arguments) = weights(heap, arguments, 2) / CHARACTERS, "All characters, one by one.";
-    sought(heap, arguments) = TEXT + weights(heap, &arguments[..2], 2) / CHARACTERS, "Looking for a text in another.";
     listed(heap, arguments) = span(heap, arguments, 0, 1) / PAIRS, "A list of a range of the first argument.";
     entries(heap, arguments) = size(heap, arguments[0]), "Copying a table.";
     linear(heap, arguments) = conversion(heap, arguments), "Converting numbers.";
@@ -210,6 +222,7 @@ costs! {
     digits(heap, arguments) = written(heap, arguments), "The digits of a number.";
     shifted(heap, arguments) = shift(heap, arguments), "A shift.";
     order(_heap, arguments) = bessel(arguments), "A recurrence of as many steps as the first argument says.";
+    flonum_power(heap, arguments) = squares(exponent(heap, arguments[1])), "A power of flonums.";
     growing_order(heap, arguments) = second_bessel(heap, arguments), "The same, until the result is infinite.";
 }
 
@@ -441,10 +454,6 @@ fn exponent_limbs(heap: &Heap, number: Value) -> u64 {
     exponent(heap, number) / 64
 }
 
-fn exponent_distance(heap: &Heap, arguments: &[Value]) -> u64 {
-    exponent(heap, arguments[0]) + exponent(heap, arguments[1])
-}
-
 /// Returns the fuel of an exact power: that of its last square, and of those before it.
 fn exponentiation(heap: &Heap, arguments: &[Value]) -> u64 {
     let [base, exponent] = [arguments[0], arguments[1]];
@@ -465,6 +474,9 @@ fn real_power(heap: &Heap, arguments: &[Value]) -> u64 {
         bits if bits > 4 * MAX_BITS => 0,
         bits => bits / 64,
     };
+    if heap.as_flonum(base).is_some() && exponent.is_fixnum() {
+        return squares(bits_of(heap, exponent));
+    }
     if let Some(count) = exponent.as_fixnum() {
         return linear(heap, arguments) + of_power(length(count.unsigned_abs()));
     }
@@ -578,14 +590,4 @@ fn iota(heap: &Heap, arguments: &[Value]) -> u64 {
     };
     let each = multiplication(heap, step, step) + addition(heap, start, step);
     count / 2 + count.saturating_mul(each)
-}
-
-fn bessel(arguments: &[Value]) -> u64 {
-    arguments[0].as_fixnum().map_or(0, i64::unsigned_abs).min(1 << 31) / RECURRENCE
-}
-
-/// A function of the second kind grows beyond all flonums soon after twice its argument.
-fn second_bessel(heap: &Heap, arguments: &[Value]) -> u64 {
-    let argument = heap.as_flonum(arguments[1]).map_or(0.0, f64::abs);
-    bessel(arguments).min((2.0 * argument + 512.0) as u64 / RECURRENCE)
 }

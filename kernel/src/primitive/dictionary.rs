@@ -5,7 +5,9 @@
 //! It does not hash.
 //! Read next: `heap/dictionary.rs`.
 
-use super::argument::{list_at, object_at, wrong_type};
+use std::ops::Range;
+
+use super::argument::{count_at, list_at, object_at, wrong_type};
 use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Heap, Kind, TableEntry};
@@ -106,6 +108,34 @@ primitives! {
         list_of(context, dictionary, |heap, entry| Ok(heap.cons(entry.key, entry.value)?))
     };
 
+    /// Returns what `%dictionary-next` needs to visit the entries that the dictionary has now, one
+    /// by one.
+    /// Fails with `wrong-type` if the argument is not a dictionary.
+    "%dictionary-walk" "dictionary" [1, 1] free => |context, arguments| {
+        let dictionary = dictionary_at(context.heap, arguments)?;
+        let (entries, ordinals) = context.heap.table_walk(dictionary);
+        let range = context.heap.cons(Value::length(ordinals.start), Value::length(ordinals.end))?;
+        Ok(context.heap.cons(entries, range)?)
+    };
+
+    /// Returns the pair of the value of the first entry of a walk at `place` or later, and of the
+    /// next place; `#f` after the last entry. Places begin at 0. The walk does not come to entries
+    /// that are added after its start, and may come to some that are removed.
+    /// Fails with `wrong-type` if the arguments are not a walk and an exact integer, with
+    /// `out-of-range` if the integer is negative.
+    "%dictionary-next" "walk place" [2, 2] counted => |context, arguments| {
+        let (entries, ordinals) = walk_at(context.heap, arguments).ok_or(wrong_type(0, "a walk"))?;
+        let place = count_at(context.heap, arguments, 1)?;
+        let ordinals = ordinals.start.max(place)..ordinals.end;
+        let found = context.heap.entries_next(entries, ordinals.clone());
+        let next = found.map_or(ordinals.end, |(ordinal, _)| ordinal + 1);
+        context.heap.charge(next.saturating_sub(ordinals.start) as u64 / cost::ELEMENTS);
+        match found {
+            Some((_, value)) => Ok(context.heap.cons(value, Value::length(next))?),
+            None => Ok(Value::FALSE),
+        }
+    };
+
     /// Makes a dictionary from a list of pairs of key and value; if a key occurs twice, the first
     /// value counts, as for `assoc`.
     /// Fails with `wrong-type` if the argument is not a proper list of pairs.
@@ -194,6 +224,18 @@ primitives! {
 
 fn dictionary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
     object_at(heap, arguments, 0, Kind::Dictionary, "a dictionary")
+}
+
+/// The entries and the ordinals of a walk.
+fn walk_at(heap: &Heap, arguments: &[Value]) -> Option<(Value, Range<usize>)> {
+    let walk = arguments[0];
+    if !walk.is_pair() || !heap.cdr(walk).is_pair() {
+        return None;
+    }
+    let (entries, range) = (heap.car(walk), heap.cdr(walk));
+    let ordinal = |end: Value| usize::try_from(end.as_fixnum()?).ok();
+    let ordinals = ordinal(heap.car(range))?..ordinal(heap.cdr(range))?;
+    heap.has_entries(entries, ordinals.end).then_some((entries, ordinals))
 }
 
 fn set_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {

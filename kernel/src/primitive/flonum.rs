@@ -1,6 +1,7 @@
 //! Operations on flonums alone, which return a flonum or a NaN whatever the arguments.
 //!
-//! INVARIANT: `libm` computes every function, the same on every machine; none leaves the real line.
+//! INVARIANT: every function is the same on every machine, because `libm` or integers compute it;
+//! none leaves the real line.
 //! It does not contain operations on all numbers, which are in `primitive/arithmetic.rs` and
 //! `primitive/numeric.rs`.
 //! Read next: `stdlib/srfi/144.sld`.
@@ -11,6 +12,7 @@ use super::argument::wrong_type;
 use super::cost;
 use super::{Context, PrimitiveError};
 use crate::heap::{Flags, Heap, Kind};
+use crate::number::flonum_power::power;
 use crate::value::Value;
 
 primitives! {
@@ -73,7 +75,7 @@ primitives! {
 
     /// Returns `x` to the power of `y`.
     /// Fails with `wrong-type` if an argument is not a flonum.
-    "flexpt" "x y" [2, 2] free => |context, arguments| of_two(context, arguments, libm::pow);
+    "flexpt" "x y" [2, 2] (cost::flonum_power) => |context, arguments| of_two(context, arguments, power);
 
     /// Returns the natural logarithm of `x`.
     /// Fails with `wrong-type` if the argument is not a flonum.

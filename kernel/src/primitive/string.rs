@@ -211,11 +211,7 @@ primitives! {
         let character = character_at(arguments, 1)?;
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;
         mutable_at(context.heap, arguments, 0)?;
-        for place in range {
-            // Only the first write can need room, to widen the string, so a failure changes
-            // nothing.
-            context.heap.string_set(string, place, character)?;
-        }
+        context.heap.string_fill(string, range, character)?;
         Ok(Value::UNSPECIFIED)
     };
 }
@@ -245,6 +241,10 @@ fn compare(heap: &Heap, a: Value, b: Value) -> Ordering {
 }
 
 fn compare_folded(heap: &Heap, a: Value, b: Value) -> Ordering {
+    if let (Some(bytes_a), Some(bytes_b)) = (heap.string_ascii(a), heap.string_ascii(b)) {
+        let [folded_a, folded_b] = [bytes_a, bytes_b].map(|bytes| bytes.iter().map(u8::to_ascii_lowercase));
+        return folded_a.cmp(folded_b);
+    }
     let folded = |string| heap.string_characters(string).flat_map(fold_full);
     folded(a).cmp(folded(b))
 }

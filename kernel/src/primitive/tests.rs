@@ -186,6 +186,10 @@ fn fixture(heap: &mut Heap, name: &str, [point, other]: [Value; 2]) -> Value {
         "@console-out" => written_port(heap, "%console-port"),
         "@eof" => Value::EOF,
         "@default" => Value::DEFAULT,
+        "@walk" => {
+            let dictionary = fixture(heap, "@dictionary", [point, other]);
+            call(heap, "%dictionary-walk", &[dictionary]).unwrap()
+        }
         _ => panic!("no fixture {name}"),
     }
 }

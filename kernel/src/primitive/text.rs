@@ -8,28 +8,30 @@ use super::argument::{bytevector_at, character_at, range_at, string_at};
 use super::cost;
 use super::{Context, PrimitiveError};
 use crate::datum::case::fold_full;
-use crate::heap::Kind;
+use crate::heap::{Heap, Kind};
 use crate::value::Value;
+use std::ops::Range;
 
 primitives! {
     /// Makes a string of the upper-case forms of the characters; it may be longer (`ß` becomes
     /// `SS`).
     /// Fails with `wrong-type` if the argument is not a string.
     "string-upcase" "string" [1, 1] (cost::converted) => |context, arguments| {
-        convert(context, arguments, |text| text.to_uppercase())
+        convert(context, arguments, u8::to_ascii_uppercase, |text| text.to_uppercase())
     };
 
     /// Makes a string of the lower-case forms of the characters; a final sigma becomes `ς`.
     /// Fails with `wrong-type` if the argument is not a string.
     "string-downcase" "string" [1, 1] (cost::converted) => |context, arguments| {
-        convert(context, arguments, |text| text.to_lowercase())
+        convert(context, arguments, u8::to_ascii_lowercase, |text| text.to_lowercase())
     };
 
     /// Makes a string by Unicode full case folding, the same for all strings that differ only in
     /// case.
     /// Fails with `wrong-type` if the argument is not a string.
     "string-foldcase" "string" [1, 1] (cost::folded) => |context, arguments| {
-        convert(context, arguments, |text| text.chars().flat_map(fold_full).collect())
+        let fold = |text: &str| text.chars().flat_map(fold_full).collect();
+        convert(context, arguments, u8::to_ascii_lowercase, fold)
     };
 
     /// Returns the index of the first occurrence of `char` from index `start` (default 0) up to
@@ -48,15 +50,16 @@ primitives! {
 
     /// Returns the index of the first whole occurrence of `pattern` from index `start` (default 0)
     /// up to `end`, exclusive (default: the length), or `#f`. Takes time proportional to the
-    /// lengths.
+    /// distance of the occurrence, or else of the end, and to the length of the pattern.
     /// Fails with `wrong-type` if the arguments are not strings and exact integers, with
     /// `out-of-range` unless 0 ≤ `start` ≤ `end` ≤ length.
-    "string-contains" "string pattern [start [end]]" [2, 4] (cost::sought) => |context, arguments| {
+    "string-contains" "string pattern [start [end]]" [2, 4] counted => |context, arguments| {
         let (string, pattern) = (string_at(context.heap, arguments, 0)?, string_at(context.heap, arguments, 1)?);
         let range = range_at(context.heap, arguments, 2, context.heap.string_length(string))?;
-        let text = context.heap.string_range(string, range.start, range.end);
-        let found = text.find(&context.heap.string_text(pattern));
-        Ok(found.map_or(Value::FALSE, |byte| Value::length(range.start + text[..byte].chars().count())))
+        let pattern = context.heap.string_text(pattern);
+        let (found, bytes) = find(context.heap, string, range, &pattern);
+        context.heap.charge(cost::TEXT + (bytes + pattern.len()) as u64 / cost::CHARACTERS);
+        Ok(found.map_or(Value::FALSE, Value::length))
     };
 
     /// Returns whether `string` begins with `prefix`.
@@ -164,14 +167,42 @@ primitives! {
     };
 }
 
+/// Converts a string; `of_ascii` does the same to a character of ASCII.
 fn convert(
     context: &mut Context<'_>,
     arguments: &[Value],
+    of_ascii: fn(&u8) -> u8,
     conversion: fn(&str) -> String,
 ) -> Result<Value, PrimitiveError> {
     let string = string_at(context.heap, arguments, 0)?;
+    if let Some(bytes) = context.heap.string_ascii(string) {
+        let converted: Vec<u8> = bytes.iter().map(of_ascii).collect();
+        return Ok(context.heap.string_of_ascii(&converted)?);
+    }
     let converted = conversion(&context.heap.string_text(string));
     Ok(context.heap.string(&converted)?)
+}
+
+/// Returns the index of the first whole occurrence of a pattern in a range of a string, and how
+/// many bytes of UTF-8 come before it. It takes windows that grow, so that a pattern near the start
+/// is found without a look at all the rest.
+fn find(heap: &Heap, string: Value, range: Range<usize>, pattern: &str) -> (Option<usize>, usize) {
+    let length = pattern.chars().count();
+    let (mut start, mut window, mut bytes) = (range.start, 64 + 2 * length, 0);
+    loop {
+        let end = range.end.min(start + window);
+        let text = heap.string_range(string, start, end);
+        if let Some(byte) = text.find(pattern) {
+            return (Some(start + text[..byte].chars().count()), bytes + byte);
+        }
+        bytes += text.len();
+        if end == range.end {
+            return (None, bytes);
+        }
+        // An occurrence may begin in this window and end in the next.
+        start = end + 1 - length;
+        window *= 2;
+    }
 }
 
 fn trim(context: &mut Context<'_>, arguments: &[Value], left: bool, right: bool) -> Result<Value, PrimitiveError> {
@@ -185,7 +216,7 @@ fn trim(context: &mut Context<'_>, arguments: &[Value], left: bool, right: bool)
         end -= 1;
     }
     let trimmed = context.heap.string_length(string) - (end - start);
-    let copied = cost::copied_text(context.heap, string, end - start);
+    let copied = cost::copied_text(context.heap, string, start..end);
     context.heap.charge(trimmed as u64 / cost::CHARACTERS + copied);
     Ok(context.heap.substring(string, start, end)?)
 }

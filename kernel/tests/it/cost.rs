@@ -157,6 +157,17 @@ const BETWEEN: &[(&str, &str, [i64; 2])] = &[
     ("1e300", "(number->string x 2)", [500, 2_000]),
     ("1e-300", "(rationalize x 1e-310)", [50, 2_000]),
     ("(expt 3 60000)", "(eqv? x 7)", [0, 5]),
+    ("(make-string 100000 #\\a)", "(string-contains x \"aa\")", [1, 3]),
+    (
+        "(make-string 100000 #\\a)",
+        "(string-contains x \"ab\")",
+        [5_000, 8_000],
+    ),
+    (
+        "(string-append (make-string 100000 #\\a) \"b\")",
+        "(string-contains x \"b\" 99000)",
+        [50, 100],
+    ),
     // A character beyond ASCII takes four bytes.
     ("(make-string 64000 #\\a)", "(string-trim x)", [450, 600]),
     ("(make-string 64000 #\\λ)", "(string-trim x)", [1_950, 2_100]),

@@ -1,4 +1,5 @@
-;;; Calls `use` with the innermost handler that is not running; calls `none` if there is none.
+;;; Calls `use` with the frame of the innermost handler that is not running; calls `none` if there
+;;; is none.
 (define (%with-handler use none)
   (let loop ((frames (%dynamic)) (masked 0))
     (if (null? frames)
@@ -7,19 +8,22 @@
           (cond ((eq? kind '%mask) (loop (cdr frames) (+ masked 1)))
                 ((not (or (eq? kind '%handler) (eq? kind '%guard))) (loop (cdr frames) masked))
                 ((> masked 0) (loop (cdr frames) (- masked 1)))
-                (else (use (cdr (car frames)))))))))
+                (else (use (car frames))))))))
 
 ;;;> Calls `thunk` with `handler` installed as the innermost exception handler.
 (define (with-exception-handler handler thunk)
   (if (not (procedure? handler)) (%wrong-type 'with-exception-handler "a procedure" handler))
   (%with-frame (cons '%handler handler) thunk))
 
+;;; Runs a thunk as one more handler.
+(define (%with-mask thunk) (%with-frame '(%mask . #f) thunk))
+
 ;;;> Raises any object; the call returns the values that the handler returns.
 (define (raise-continuable object) (%call-traced %raise-continuable object))
 
 (define (%raise-continuable object)
   (%with-handler
-    (lambda (handler) (%with-frame '(%mask . #f) (lambda () (handler object))))
+    (lambda (frame) (%with-mask (lambda () ((cdr frame) object))))
     (lambda () (%uncaught object))))
 
 ;;;> Raises any object; it is an error if the handler returns.
@@ -27,10 +31,10 @@
 
 (define (%raise object)
   (%with-handler
-    (lambda (handler)
-      (%with-frame '(%mask . #f)
+    (lambda (frame)
+      (%with-mask
         (lambda ()
-          (handler object)
+          ((cdr frame) object)
           (raise (%make-condition 'handler-returned
                                   "an exception handler returned from a raise that cannot continue"
                                   (list object))))))
@@ -71,23 +75,51 @@
 ;;; A guard is a prompt whose tag is its handler, so its place is found in the continuation that
 ;;; runs. The machine removes the frame when the body returns.
 ;;;
-;;; Clauses are tried outside of the prompt; if none holds, the object is raised again at its original
-;;; place, under a guard of its own.
+;;; Clauses are tried outside of the prompt; if none holds, the object is raised again at its
+;;; original place, under a guard of its own. Nobody can tell whether a computation has returned to
+;;; that place only to leave it for the next guard, unless there are extents to enter and to leave;
+;;; so one guard passes the object on to the next where it stands, with the way back.
+;;;
+;;; A way back is a procedure that calls a thunk at the place where the object was raised, as if the
+;;; guards that it comes through had been handlers there. Each guard adds the part of the
+;;; continuation from the one inside it to itself, so that none is copied twice.
 (define (%guard handle body)
-  (letrec ((leave (lambda (object) ((%call-with-composable leave (%leaving leave handle object))))))
+  (letrec ((leave
+             (case-lambda
+               ((object) ((%call-with-composable leave (%leaving leave handle object #f))))
+               ((object back)
+                ((%call-with-composable leave (%leaving leave handle object back)))))))
     (%call-with-prompt leave body handle (cons '%guard leave))))
 
-;;; Returns a procedure that leaves a guard whose body has raised an object; it receives the rest of
-;;; the body.
-(define (%leaving leave handle object)
+;;; Returns a procedure that leaves a guard in whose body an object was raised; it receives the rest
+;;; of the body. The object was raised there, or in a guard that has passed it on with the way back.
+(define (%leaving leave handle object back)
   (lambda (k)
     (let* ((resume (%composable-procedure k leave))
-           (again (lambda () (resume (lambda () (raise-continuable object))))))
-      (%leave-to leave (list object (lambda () (%guard handle again)))))))
+           (extents? (not (eq? (%composable-winders k) (%find-prompt leave))))
+           (way (lambda (then)
+                  (%guard handle
+                    (lambda ()
+                      (resume
+                        (if back (lambda () (back (lambda () (%with-mask then)))) then)))))))
+      (%leave-to leave (list object (lambda () (%pass-on object way extents?)))))))
 
-;;; A guard with an `else` clause never returns to the place where the object was raised.
+;;; Passes an object on from a guard none of whose clauses holds.
+(define (%pass-on object way extents?)
+  (define (again) (way (lambda () (raise-continuable object))))
+  (if extents?
+      (again)
+      (%with-handler
+        (lambda (frame) (if (eq? (car frame) '%guard) ((cdr frame) object way) (again)))
+        again)))
+
+;;; A guard with an `else` clause never returns to the place where the object was raised. It leaves
+;;; from there, where an observer finds the computation as it was.
 (define (%guard-all handle body)
-  (letrec ((leave (lambda (object) (%leave-to leave (list object)))))
+  (letrec ((leave
+             (case-lambda
+               ((object) (%leave-to leave (list object)))
+               ((object back) (back (lambda () (raise-continuable object)))))))
     (%call-with-prompt leave body handle (cons '%guard leave))))
 
 ;;;> Evaluates the body; if it raises an object, evaluates the first clause that holds, with the

@@ -145,7 +145,8 @@
   (case-lambda
     ((procedure string)
      (%check-string 'string-map string)
-     (list->string (map procedure (string->list string))))
+     (list->string
+       (%collect (lambda (index) (procedure (string-ref string index))) (string-length string))))
     ((procedure string . strings)
      (%check-strings 'string-map (cons string strings))
      (list->string (apply map procedure (string->list string) (map string->list strings))))))
@@ -155,7 +156,9 @@
   (case-lambda
     ((procedure string)
      (%check-string 'string-for-each string)
-     (for-each procedure (string->list string)))
+     (let ((end (string-length string)))
+       (do ((index 0 (+ index 1))) ((= index end))
+         (procedure (string-ref string index)))))
     ((procedure string . strings)
      (%check-strings 'string-for-each (cons string strings))
      (apply for-each procedure (string->list string) (map string->list strings)))))

@@ -140,6 +140,22 @@
   (let ((entries (dictionary-values (%entries table))))
     (if (eq? (%table-kind table) 'own) entries (concatenate (map reverse entries)))))
 
+;;; Calls `(use entry next)` for the first entry; `next` is a thunk that does so for the following
+;;; one. The last call is of the thunk `none`. Entries that are added meanwhile do not come; those
+;;; that are removed may.
+(define (%table-walk procedure table none use)
+  (%check-table procedure table)
+  (let ((walk (%dictionary-walk (%entries table))) (own? (eq? (%table-kind table) 'own)))
+    (let loop ((place 0))
+      (let ((found (%dictionary-next walk place)))
+        (cond ((not found) (none))
+              (own? (use (car found) (lambda () (loop (cdr found)))))
+              (else
+               (let sharing ((entries (reverse (car found))))
+                 (if (null? entries)
+                     (loop (cdr found))
+                     (use (car entries) (lambda () (sharing (cdr entries))))))))))))
+
 ;;; Removes all entries.
 (define (%table-clear! procedure table)
   (let ((fresh (%table-fresh procedure table)))
@@ -158,8 +174,8 @@
               (%table-entries procedure table))
     copy))
 
-;;; Adds the entries of an association list, of equal keys the first; returns the table. An error names
-;;; `procedure`.
+;;; Adds the entries of an association list, of equal keys the first; returns the table. An error
+;;; names `procedure`.
 (define (%table-fill! procedure table alist)
   (if (not (list? alist)) (%wrong-type procedure "a proper list" alist))
   (for-each

@@ -3,7 +3,7 @@
   (export
     hash-table? hash-table-equivalence-function hash-table-size
     %check-table %make-table %table-hash %table-find %table-put! %table-remove! %table-clear!
-    %table-copy %table-entries %table-fresh %table-fill!
+    %table-copy %table-entries %table-walk %table-fresh %table-fill!
     %bounded string-hash string-ci-hash)
   (on-demand)
   (import (duet kernel) (only (duet internal sequences) for-each map)

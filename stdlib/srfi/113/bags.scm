@@ -60,12 +60,13 @@
 ;;;> Returns whether two bags have no element in common.
 (define (bag-disjoint? a b)
   (%check-comparators bag-element-comparator a (list b))
-  (not (any (lambda (entry) (bag-contains? b (car entry))) (bag->alist a))))
+  (not (bag-any? (lambda (element) (bag-contains? b element)) a)))
 ;;;> Returns the element that is equal to an object, or `default`.
 (define (bag-member bag object default)
   (let ((entry (%table-find 'bag-member (%counts bag) object))) (if entry (car entry) default)))
 ;;;> Returns how many elements a bag has.
-(define (bag-size bag) (fold (lambda (entry size) (+ size (cdr entry))) 0 (bag->alist bag)))
+(define (bag-size bag)
+  (fold (lambda (entry size) (+ size (cdr entry))) 0 (%table-entries 'bag-size (%counts bag))))
 ;;;> Returns how many different elements a bag has.
 (define (bag-unique-size bag) (hash-table-size (%counts bag)))
 ;;;> Returns a bag of the same elements.
@@ -118,16 +119,17 @@
 
 ;;;> Returns an element that satisfies a predicate, or the value of `failure`.
 (define (bag-find wanted? bag failure)
-  (let loop ((entries (bag->alist bag)))
-    (cond ((null? entries) (failure))
-          ((wanted? (car (car entries))) (car (car entries)))
-          (else (loop (cdr entries))))))
+  (%table-walk 'bag-find (%counts bag) failure
+    (lambda (entry next) (if (wanted? (car entry)) (car entry) (next)))))
 ;;;> Returns how many elements satisfy a predicate.
 (define (bag-count wanted? bag) (length (filter wanted? (bag->list bag))))
 ;;;> Returns whether any element satisfies a predicate.
-(define (bag-any? wanted? bag) (if (any wanted? (bag->list bag)) #t #f))
+(define (bag-any? wanted? bag)
+  (%table-walk 'bag-any? (%counts bag)
+    (lambda () #f)
+    (lambda (entry next) (if (wanted? (car entry)) #t (next)))))
 ;;;> Returns whether all elements satisfy a predicate.
-(define (bag-every? wanted? bag) (if (every wanted? (bag->list bag)) #t #f))
+(define (bag-every? wanted? bag) (not (bag-any? (lambda (element) (not (wanted? element))) bag)))
 ;;;> Returns the bag by a comparator of the values of `procedure` for the elements.
 (define (bag-map comparator procedure bag) (list->bag comparator (map procedure (bag->list bag))))
 ;;;> Calls `procedure` with the elements, each as often as it occurs in the bag.
@@ -157,7 +159,9 @@
   (let ((others (bag-remove wanted? bag))) (values (bag-filter! wanted? bag) others)))
 
 (define (%sub-bag? a b)
-  (every (lambda (entry) (<= (cdr entry) (bag-element-count b (car entry)))) (bag->alist a)))
+  (%table-walk 'bag (%counts a)
+    (lambda () #t)
+    (lambda (entry next) (and (<= (cdr entry) (bag-element-count b (car entry))) (next)))))
 
 ;;;> Returns whether all bags have the same elements with the same numbers of occurrences.
 (define (bag=? bag . bags)

@@ -67,7 +67,7 @@
 ;;;> Returns whether two sets have no element in common.
 (define (set-disjoint? a b)
   (%check-comparators set-element-comparator a (list b))
-  (not (any (lambda (element) (set-contains? b element)) (set->list a))))
+  (not (set-any? (lambda (element) (set-contains? b element)) a)))
 ;;;> Returns the element that is equal to an object, or `default`.
 (define (set-member set object default)
   (let ((entry (%table-find 'set-member (%table-of set) object))) (if entry (cdr entry) default)))
@@ -117,16 +117,17 @@
 
 ;;;> Returns the first element that satisfies a predicate, or the value of `failure`.
 (define (set-find wanted? set failure)
-  (let loop ((elements (set->list set)))
-    (cond ((null? elements) (failure))
-          ((wanted? (car elements)) (car elements))
-          (else (loop (cdr elements))))))
+  (%table-walk 'set-find (%table-of set) failure
+    (lambda (entry next) (if (wanted? (cdr entry)) (cdr entry) (next)))))
 ;;;> Returns how many elements satisfy a predicate.
 (define (set-count wanted? set) (length (filter wanted? (set->list set))))
 ;;;> Returns whether any element satisfies a predicate.
-(define (set-any? wanted? set) (if (any wanted? (set->list set)) #t #f))
+(define (set-any? wanted? set)
+  (%table-walk 'set-any? (%table-of set)
+    (lambda () #f)
+    (lambda (entry next) (if (wanted? (cdr entry)) #t (next)))))
 ;;;> Returns whether all elements satisfy a predicate.
-(define (set-every? wanted? set) (if (every wanted? (set->list set)) #t #f))
+(define (set-every? wanted? set) (not (set-any? (lambda (element) (not (wanted? element))) set)))
 ;;;> Returns the set by a comparator of the values of `procedure` for the elements.
 (define (set-map comparator procedure set) (list->set comparator (map procedure (set->list set))))
 ;;;> Calls `procedure` with the elements.

@@ -31,11 +31,16 @@
       (< (imag-part a) (imag-part b))
       (< (real-part a) (real-part b))))
 
-(define (%vector-elements vector)
-  (if (vector? vector)
-      (vector->list vector)
-      (let loop ((index (- (bytevector-length vector) 1)) (list '()))
-        (if (< index 0) list (loop (- index 1) (cons (bytevector-u8-ref vector index) list))))))
+;;; Returns -1, 0 or 1: the order of two vectors, or of two bytevectors.
+(define (%vector-order a b size ref)
+  (let ((end (size a)))
+    (if (= end (size b))
+        (let loop ((index 0))
+          (if (= index end)
+              0
+              (let ((first (%order (ref a index) (ref b index))))
+                (if (= first 0) (loop (+ index 1)) first))))
+        (if (< end (size b)) -1 1))))
 
 ;;; Returns -1, 0 or 1: the order of two objects.
 (define (%order a b)
@@ -53,15 +58,8 @@
           ((= rank-a 6) (by (if (and (real? a) (real? b)) < %complex<?) =))
           ((< rank-a 0)
            (if (equal? a b) 0 (error "the default comparator has no order for these" a b)))
-          ((<= rank-a 8)
-           (let ((a (%vector-elements a)) (b (%vector-elements b)))
-             (if (= (length a) (length b))
-                 (let loop ((a a) (b b))
-                   (if (null? a)
-                       0
-                       (let ((first (%order (car a) (car b))))
-                         (if (= first 0) (loop (cdr a) (cdr b)) first))))
-                 (if (< (length a) (length b)) -1 1))))
+          ((= rank-a 7) (%vector-order a b vector-length vector-ref))
+          ((= rank-a 8) (%vector-order a b bytevector-length bytevector-u8-ref))
           (else (comparator-if<=> (%registered-for rank-a) a b -1 0 1)))))
 
 (define (%default=? a b)

@@ -13,11 +13,23 @@
 
 ;;;> Returns the last value of a criterion for the characters if all are true, otherwise #f.
 (define (string-every criterion string . range)
-  (every (%wanted criterion) (apply string->list string range)))
+  (let ((wanted? (%wanted criterion)))
+    (%range 'string-every range (string-length string)
+      (lambda (start end)
+        (let loop ((index start))
+          (cond ((= index end) #t)
+                ((= (+ index 1) end) (wanted? (string-ref string index)))
+                (else (and (wanted? (string-ref string index)) (loop (+ index 1))))))))))
 
 ;;;> Returns the first true value of a criterion for the characters, or #f.
 (define (string-any criterion string . range)
-  (any (%wanted criterion) (apply string->list string range)))
+  (let ((wanted? (%wanted criterion)))
+    (%range 'string-any range (string-length string)
+      (lambda (start end)
+        (let loop ((index start))
+          (cond ((= index end) #f)
+                ((= (+ index 1) end) (wanted? (string-ref string index)))
+                (else (or (wanted? (string-ref string index)) (loop (+ index 1))))))))))
 
 ;;;> Returns the string of the values of `procedure` for the indices below `length`.
 (define (string-tabulate procedure length)

@@ -42,10 +42,36 @@
 
 ;;;> Like `string-contains`, ignoring case.
 (define (string-contains-ci string pattern . range)
-  (apply string-contains
-         (string-map char-foldcase string)
-         (string-map char-foldcase pattern)
-         range))
+  (let* ((part (if (> (length range) 2) (cddr range) '()))
+         (folded (string-map char-foldcase (%part pattern part))))
+    (%range 'string-contains-ci
+            (if (> (length range) 2) (list (car range) (cadr range)) range)
+            (string-length string)
+            (lambda (start end) (%find-folded string start end folded)))))
+
+;;; Returns the index of the first part of a string that is equal to a pattern when it is folded, by
+;;; the algorithm of Knuth, Morris and Pratt.
+(define (%find-folded string start end pattern)
+  (let ((length (string-length pattern)) (restarts (%restarts pattern)))
+    (let loop ((index start) (matched 0))
+      (cond ((= matched length) (- index length))
+            ((= index end) #f)
+            ((char=? (char-foldcase (string-ref string index)) (string-ref pattern matched))
+             (loop (+ index 1) (+ matched 1)))
+            ((= matched 0) (loop (+ index 1) 0))
+            (else (loop index (vector-ref restarts (- matched 1))))))))
+
+;;; Returns for each index of a pattern how many characters at the pattern's start are also those
+;;; that end there.
+(define (%restarts pattern)
+  (let* ((length (string-length pattern)) (restarts (make-vector length 0)))
+    (let loop ((index 1) (matched 0))
+      (cond ((>= index length) restarts)
+            ((char=? (string-ref pattern index) (string-ref pattern matched))
+             (vector-set! restarts index (+ matched 1))
+             (loop (+ index 1) (+ matched 1)))
+            ((= matched 0) (loop (+ index 1) 0))
+            (else (loop index (vector-ref restarts (- matched 1))))))))
 
 ;;;> Returns a list of the longest parts of a string whose characters meet a criterion, by default
 ;;;> the visible ones.

@@ -103,11 +103,23 @@
   (char-set-fold (lambda (char count) (if (wanted? char) (+ count 1) count)) 0 set))
 
 ;;;> Returns the first true value of a predicate for the characters of a set, or #f.
-(define (char-set-any wanted? set) (any wanted? (char-set->list set)))
+(define (char-set-any wanted? set)
+  (let loop ((cursor (char-set-cursor set)))
+    (and (not (end-of-char-set? cursor))
+         (let ((next (char-set-cursor-next set cursor)))
+           (if (end-of-char-set? next)
+               (wanted? (char-set-ref set cursor))
+               (or (wanted? (char-set-ref set cursor)) (loop next)))))))
 
 ;;;> Returns the last value of a predicate for the characters of a set if all are true, otherwise
 ;;;> #f.
-(define (char-set-every wanted? set) (every wanted? (char-set->list set)))
+(define (char-set-every wanted? set)
+  (let loop ((cursor (char-set-cursor set)))
+    (or (end-of-char-set? cursor)
+        (let ((next (char-set-cursor-next set cursor)))
+          (if (end-of-char-set? next)
+              (wanted? (char-set-ref set cursor))
+              (and (wanted? (char-set-ref set cursor)) (loop next)))))))
 
 ;;;> Calls `procedure` with each character of a set.
 (define (char-set-for-each procedure set) (for-each procedure (char-set->list set)))
@@ -150,11 +162,15 @@
   (let ((hash (%hash (%ranges set))))
     (if (and (pair? bound) (> (car bound) 0)) (modulo hash (car bound)) hash)))
 
+;;; A cursor is the ranges of the characters from its place on.
+
 ;;;> Returns a cursor at the first character of a set.
-(define (char-set-cursor set) (char-set->list set))
+(define (char-set-cursor set) (%ranges set))
 ;;;> Returns the character at a cursor.
-(define (char-set-ref set cursor) (car cursor))
+(define (char-set-ref set cursor) (integer->char (car (car cursor))))
 ;;;> Returns the next cursor.
-(define (char-set-cursor-next set cursor) (cdr cursor))
+(define (char-set-cursor-next set cursor)
+  (let ((first (car (car cursor))) (last (cdr (car cursor))))
+    (if (= first last) (cdr cursor) (cons (cons (+ first 1) last) (cdr cursor)))))
 ;;;> Returns whether a cursor is after the last character.
 (define (end-of-char-set? cursor) (null? cursor))

@@ -112,3 +112,37 @@
 (said (lambda () (raise '(7 "b"))))              ; => "(7 \"b\")"
 (said (lambda () (vector-ref (vector) 0)))
 ; => "out-of-range: argument 2 of vector-ref is out of range 0"
+
+;; An object that passes guards is raised at its place for a handler outside of them, and each guard
+;; is there again when the body goes on.
+(define (through-guards body)
+  (with-exception-handler
+    (lambda (e) (list 'handled e))
+    (lambda ()
+      (guard (e ((string? e) (list 'outer e)))
+        (list 'in (guard (e ((number? e) (list 'inner e))) (body (raise-continuable 'x))))))))
+(through-guards values)                                             ; => (in (handled x))
+(through-guards (lambda (v) (raise 1)))                             ; => (in (inner 1))
+(through-guards (lambda (v) (raise "s")))                           ; => (outer "s")
+(through-guards (lambda (v) (list v (raise-continuable 'y))))
+; => (in ((handled x) (handled y)))
+(guard (e (#t (list 'returned (condition-kind e)))) (through-guards (lambda (v) (raise 'z))))
+; => (returned handler-returned)
+;; Extents between the guards are entered again before the next guard is asked.
+(let ((trace '()))
+  (define (note x) (set! trace (cons x trace)) #f)
+  (guard (e ((note 'third)) ((symbol? e) #f))
+    (dynamic-wind
+      (lambda () (note 'in))
+      (lambda () (guard (e ((note 'second))) (guard (e ((note 'first))) (raise 'x))))
+      (lambda () (note 'out))))
+  (reverse trace))                            ; => (in first second out third)
+(let ((trace '()))
+  (define (note x) (set! trace (cons x trace)) #f)
+  (guard (e ((note 'third)) ((symbol? e) #f))
+    (guard (e ((note 'second)))
+      (dynamic-wind
+        (lambda () (note 'in))
+        (lambda () (guard (e ((note 'first))) (raise 'x)))
+        (lambda () (note 'out)))))
+  (reverse trace))                            ; => (in first out second in out third)

@@ -70,3 +70,21 @@
 (told (string-hash "abc" 10 2 1))
 ; => ("string-hash: expected 0 <= start <= end <= length" 2 1 3)
 (= (string-hash "abc" 0 1) (string-hash "bc"))  ; => #t
+
+;; A search sees the entries that a table has at its start; what it calls may change the table.
+(let ((table (hash-table (make-default-comparator) 1 'a 2 'b 3 'c)) (seen '()))
+  (hash-table-find
+    (lambda (key value)
+      (set! seen (cons key seen))
+      (hash-table-set! table (+ key 10) value)
+      #f)
+    table
+    (lambda () (list (reverse seen) (hash-table-size table)))))            ; => ((1 2 3) 6)
+(let ((table (hash-table (make-default-comparator) 1 'a 2 'b 3 'c)))
+  (hash-table-find (lambda (key value) (hash-table-clear! table) (= key 3)) table list))  ; => #t
+(let ((table (hash-table (make-comparator number? = #f abs) 1 'a -1 'b 2 'c)))
+  (let* ((first (call-with-values (lambda () (hash-table-pop! table)) list))
+         (second (call-with-values (lambda () (hash-table-pop! table)) list)))
+    (list first second (hash-table->alist table))))
+; => ((1 a) (-1 b) ((2 . c)))
+(hash-table-pop! (hash-table (make-default-comparator)))                   ; raises: error

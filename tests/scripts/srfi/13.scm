@@ -158,3 +158,35 @@ text  ; => "bcalo DlroW"
 (string-titlecase "greasy fried chicken" 2)  ; => "Easy Fried Chicken"
 (string-titlecase "中a3com ǆ")               ; => "中A3Com ǅ"
 (let ((text (string-copy "aßc"))) (string-upcase! text) text)  ; => "AßC"
+
+;; What compares parts, or ignores case, tells where a string ends.
+(string-compare "ab" "abc" list vector string-null?)       ; => (2)
+(string-compare "abc" "ab" vector vector list)             ; => (2)
+(string-compare "xab" "ab" vector list vector 1 3)         ; => (3)
+(string-compare "xb" "xab" vector vector list 1 2 1 3)     ; => (1)
+(string-compare-ci "ABD" "abc" vector vector list)         ; => (2)
+(map (lambda (holds?) (holds? "AB" "ab"))
+     (list string-ci= string-ci<> string-ci< string-ci> string-ci<= string-ci>=))
+; => (#t #f #f #f #t #t)
+(map (lambda (holds?) (holds? "AB" "abc"))
+     (list string-ci= string-ci<> string-ci< string-ci> string-ci<= string-ci>=))
+; => (#f #t #t #f #t #f)
+(map (lambda (holds?) (holds? "xB" "A" 1 2 0 1))
+     (list string-ci= string-ci<> string-ci< string-ci> string-ci<= string-ci>=))
+; => (#f #t #f #t #f #t)
+(string-prefix? "xabx" "yabc" 1 3 1)                       ; => #t
+(string-prefix? "xabx" "yabc" 1 4 1)                       ; => #f
+(string-suffix? "xabx" "yab" 1 3 1 3)                      ; => #t
+(string-suffix-ci? "AB" "ab" 0 2 1 2)                      ; => #f
+(string-prefix? "ab" "abc" 0 3)                            ; raises: out-of-range
+(string-suffix-length "xab" "yabz" 0 3 0 3)                ; => 2
+(string-contains-ci "aabaabaaab" "AABAAA")                 ; => 3
+(string-contains-ci "abcABC" "BC" 2)                       ; => 4
+(string-contains-ci "abcabc" "xBCx" 2 6 1 3)               ; => 4
+(string-contains-ci "abc" "" 2)                            ; => 2
+(string-contains-ci "ΧΑΟΣ" "οσ")                           ; => 2
+(string-contains (string-append (make-string 200 #\a) "b") "ab")  ; => 199
+(string-any (lambda (char) (and (char=? char #\b) 'yes)) "abc" 1)  ; => yes
+(string-every char->integer "abc" 0 2)                     ; => 98
+(string-every #\a "abc" 1 1)                               ; => #t
+(string-any #\a "abc" 2 1)                                 ; raises: out-of-range

@@ -49,3 +49,8 @@
 (vector-separate! < (vector 3 1 2) 4)   ; raises: out-of-range
 (vector-separate! < (vector 3 1 2) -1)  ; raises: out-of-range
 (let ((v (vector 5 3 1 2))) (vector-separate! < v 2 1 4) v)  ; => #(5 1 2 3)
+
+(vector-sorted? < #(3 1 2 2 0) 1 4)  ; => #t
+(vector-sorted? < #(3 1 2 2 0) 1)    ; => #f
+(vector-sorted? < #() 0)             ; => #t
+(vector-sorted? < #(1) 2)            ; raises: out-of-range

@@ -103,3 +103,10 @@ seen                                          ; => 3
      '(#\tab #\return #\space #\xa0 #\x2028 #\x85))  ; => (#t #t #t #t #t #f)
 (map (lambda (char) (char-set-contains? char-set:graphic char))
      '(#\a #\x301 #\½ #\$ #\space #\x200b))  ; => (#t #t #t #t #f #f)
+
+(char-set-any (lambda (char) (and (char=? char #\c) 'yes)) (char-set #\a #\b #\c #\x))  ; => yes
+(char-set-any char-numeric? (char-set #\a #\x))                                        ; => #f
+(char-set-any char-numeric? char-set:empty)                                            ; => #f
+(char-set-every char->integer (char-set #\a #\b))                                      ; => 98
+(char-set-every char-numeric? (char-set #\1 #\x))                                      ; => #f
+(char-set-every char-numeric? char-set:empty)                                          ; => #t

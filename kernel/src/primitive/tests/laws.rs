@@ -216,6 +216,18 @@ proptest! {
         let alist = call(&mut heap, "dictionary->alist", &[dictionary]).unwrap();
         let back = call(&mut heap, "alist->dictionary", &[alist]).unwrap();
         prop_assert!(heap.equal(back, dictionary));
+        let walk = call(&mut heap, "%dictionary-walk", &[dictionary]).unwrap();
+        let (mut walked, mut place) = (Vec::new(), Value::ZERO);
+        loop {
+            let next = call(&mut heap, "%dictionary-next", &[walk, place]).unwrap();
+            if next == Value::FALSE {
+                break;
+            }
+            walked.push(heap.car(next));
+            place = heap.cdr(next);
+        }
+        let walked = heap.list(&walked, Value::NIL).unwrap();
+        prop_assert!(heap.equal(walked, values));
     }
 }
 
