@@ -88,9 +88,9 @@ fn an_unnamed_procedure_takes_no_place_of_one_that_stood_beside_another_name() {
 #[test]
 fn a_call_that_is_under_way_keeps_its_arguments() {
     let text = "(define (approve) (await (user-input :prompt \"ok?\")))
-(define (charge ok who cents) (display (list ok who cents)))
+(define (charge ok who cents) (display (list ok who cents)) (newline))
 (define (pay who cents) (charge (approve) who cents))
-(define (work) (pay 'ada 100))
+(define (work) (pay 'ada 100) (display \"paid\"))
 (work)";
     let desk = waiting(text, &[("(pay 'ada 100)", "(pay 'eve 900)")], "");
     let report = patch(&desk, "");
@@ -98,7 +98,7 @@ fn a_call_that_is_under_way_keeps_its_arguments() {
         report.contains("the new text passes something else for `who`"),
         "{report}"
     );
-    desk.check("answer a yes", 0, "(yes ada 100)");
+    desk.check("answer a yes", 0, "(yes ada 100)\npaid");
     // The call has taken its own argument already.
     let prompts = "(define (ask text) (await (user-input :prompt text)))
 (define (work) (let ((x (ask \"one?\"))) (display (list 'old x))))

@@ -295,8 +295,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         defence: "a frame that moves keeps what its text reads afterwards",
         file: "kernel/src/code/moves.rs",
-        from: "        let register = held[found].0;",
-        to: "        let register = held[0].0;",
+        from: "        let register = frame.held[found].0;",
+        to: "        let register = frame.held[0].0;",
         suite: &["duet", "--test", "it"],
         test: "other_words_for_the_same_change_nothing_wherever_a_program_waits",
         at: "tests/it/moving/drawn.rs",
