@@ -30,6 +30,7 @@ type Row = (String, u8, Option<u8>);
 const KEEP_SYMBOLS: &str = "DUET_SYMBOLS";
 
 /// Lets the linker leave out the names of procedures, which are a quarter of the binary.
+#[expect(clippy::disallowed_methods, reason = "cargo tells a build script by the environment")]
 fn strip_release() -> io::Result<()> {
     let is_set_to = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let mut lines = format!("cargo::rerun-if-env-changed={KEEP_SYMBOLS}\n");

@@ -65,19 +65,18 @@ impl Moves {
         let arguments = self.old.arguments(calls);
         let mut arguments = arguments.iter().filter(|argument| !argument.is_held);
         let argument = arguments.find(|argument| self.alignment.variable(argument.parameter) == Some(*variable))?;
-        match self.old.node(argument.form) {
-            Core::Constant(datum) => literal_word(datum).map(Source::Word),
-            Core::Local(passed) => {
-                let outer = &calls[..calls.len() - 1];
-                let is_it = |content: &Content| {
-                    matches!(content, Content::Variable { around, variable, is_in_cell: false, .. }
-                        if around == outer && variable == passed)
-                };
-                let found = frame.held.iter().find(|(_, content)| is_it(content));
-                found.map(|(register, _)| Source::Register(*register))
-            }
-            _ => None,
+        let form = self.old.node(argument.form);
+        if let Core::Constant(datum) = form {
+            return literal_word(datum).map(Source::Word);
         }
+        let Core::Local(passed) = form else { return None };
+        let outer = &calls[..calls.len() - 1];
+        let is_it = |content: &Content| {
+            matches!(content, Content::Variable { around, variable, is_in_cell: false, .. }
+                if around == outer && variable == passed)
+        };
+        let found = frame.held.iter().find(|(_, content)| is_it(content));
+        found.map(|(register, _)| Source::Register(*register))
     }
 
     /// Whether two calls pass the same.
@@ -106,9 +105,11 @@ impl Part {
             return Vec::new();
         };
         let mut nodes = self.unit.nodes.iter();
-        let definition = nodes.find_map(|node| match node {
-            Core::DefineGlobal(global, value) if global == called => Some(self.node(*value)),
-            _ => None,
+        let definition = nodes.find_map(|node| {
+            let Core::DefineGlobal(global, value) = node else {
+                return None;
+            };
+            (global == called).then(|| self.node(*value))
         });
         let Some(Core::Lambda(clauses)) = definition else {
             return Vec::new();

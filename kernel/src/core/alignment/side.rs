@@ -135,20 +135,18 @@ impl<'a> Side<'a> {
     /// of a handler.
     pub(super) fn identity(&self, list: &[CoreId], place: usize) -> Option<Hash> {
         let form = list[place];
-        match self.node(form) {
-            Core::Lambda(_) => {
-                let before = *list.get(place.checked_sub(1)?)?;
-                let is_name = matches!(self.node(before), Core::Constant(_)) && self.is_named_data(before);
-                is_name.then(|| self.hash(before))
-            }
-            Core::Call { arguments, .. } => {
-                let (first, others) = arguments.split_first()?;
-                let with_procedures = others.iter().filter(|other| self.has_procedure(**other)).count();
-                let is_name = with_procedures == 1 && self.is_named_data(*first);
-                is_name.then(|| self.hash(*first))
-            }
-            _ => None,
+        if let Core::Lambda(_) = self.node(form) {
+            let before = *list.get(place.checked_sub(1)?)?;
+            let is_name = matches!(self.node(before), Core::Constant(_)) && self.is_named_data(before);
+            return is_name.then(|| self.hash(before));
         }
+        let Core::Call { arguments, .. } = self.node(form) else {
+            return None;
+        };
+        let (first, others) = arguments.split_first()?;
+        let with_procedures = others.iter().filter(|other| self.has_procedure(**other)).count();
+        let is_name = with_procedures == 1 && self.is_named_data(*first);
+        is_name.then(|| self.hash(*first))
     }
 
     /// Whether a form denotes the same data wherever it stands, with a name or a text among them.
