@@ -127,10 +127,10 @@ impl OwnedRun {
         let stopped = programs.stop_trying(&before);
         stopped.map_err(|failure| self.refusal(&failure, terminal))?;
         let differs = !listed.is_empty();
-        // Forms behind the one at which a body waits come in their new text.
+        // A body that moves goes on in the new text of the form at which it waits and of all after.
         let is_to_come = |form: &UnevaluatedForm| {
             let mut tops = frames.iter().filter_map(|frame| frame.top.as_ref());
-            tops.any(|top| top.library == form.place.library && top.number < form.place.number)
+            tops.any(|top| top.library == form.place.library && top.number <= form.place.number)
         };
         listed.data.retain(|form| !is_to_come(form));
         listed.expressions.retain(|form| !is_to_come(form));

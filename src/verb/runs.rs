@@ -119,8 +119,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     })
 }
 
-/// The branch of a run whose newest turn came last; the first branch if none did. One that only
-/// keeps what another has left behind is not the run's state.
+/// The branch of a run whose newest turn came last; the first branch if none did. A branch that
+/// only keeps turns which another has left is not the run's state.
 fn newest(look: &ProjectReader<'_>, run: &RunId, heads: Vec<Head>) -> Result<Option<BranchName>, CommandError> {
     let is_left = |head: &Head| {
         let mut others = heads.iter().map(|other| &other.branch);

@@ -265,11 +265,7 @@ impl Moves {
         if is_body {
             self.check_order(site, new)?;
         }
-        let top = new.place.first().filter(|_| is_body);
-        Ok(FrameMove {
-            top: top.and_then(|form| self.alignment.new_top(*form)),
-            ..self.registers(code, point, site, new)?
-        })
+        self.registers(code, point, site, new)
     }
 
     /// The call that a frame with this return point waits for.
@@ -331,7 +327,11 @@ impl Moves {
             registers,
             computed: frame.computed,
             given: frame.given,
-            top: None,
+            top: new
+                .place
+                .first()
+                .filter(|_| new.block == 0)
+                .and_then(|form| self.alignment.new_top(*form)),
         })
     }
 

@@ -365,7 +365,7 @@ impl Matching<'_> {
     /// Pairs the forms of two lists that nothing matches yet: equal ones, then alike ones, then the
     /// rest in order if it `may_differ` and there are as many in both.
     fn in_lists(&self, olds: &[CoreId], news: &[CoreId], may_differ: bool) -> Vec<(CoreId, CoreId)> {
-        let sides = [
+        let [mut before, mut now] = [
             Listed::of(&self.sides[0], olds, |id| self.alignment.nodes.contains_key(&id)),
             Listed::of(&self.sides[1], news, |id| self.taken.contains(&id)),
         ];
@@ -376,7 +376,6 @@ impl Matching<'_> {
             let new = new.and_then(|new| news.iter().position(|other| *other == new));
             matched.extend(new.map(|new| Standing { old, new }));
         }
-        let [mut before, mut now] = sides;
         let mut pairs = Vec::new();
         for likeness in Likeness::ALL {
             if likeness == Likeness::Any && !may_differ {

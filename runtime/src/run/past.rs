@@ -88,7 +88,7 @@ impl Reader {
 
     /// Returns the words of an event that came from outside; nothing for events that a program
     /// meets by itself, such as the time, for a grant, which changes no program, and for a changed
-    /// text, whose calls tell by themselves what has changed.
+    /// text and a restart, after which the calls tell by themselves what has changed.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "every other event comes from a person, a peer or a text"
@@ -106,7 +106,8 @@ impl Reader {
             | Event::Reconsider { .. }
             | Event::Orphaned { .. }
             | Event::Granted { .. }
-            | Event::Patched { .. } => None,
+            | Event::Patched { .. }
+            | Event::Restart {} => None,
             Event::Evaluate { text, .. } => Some(Given::Other(IOValue::new(text.clone()))),
             other => Some(Given::Other(other.encode())),
         })

@@ -41,17 +41,10 @@ pub(super) struct NewUnit<'a> {
     procedures: Vec<Procedure>,
     /// The expressions of those that take the place of earlier ones.
     pub(super) successors: BTreeSet<CoreId>,
+    /// Its forms as those of the present unit.
+    pub(super) alignment: Alignment,
     /// Its number, once it is loaded.
     loaded: usize,
-}
-
-impl NewUnit<'_> {
-    /// Notes which of its procedures take the place of others, from pairs of blocks.
-    fn note_successors(&mut self, pairs: &[(usize, usize)]) {
-        let is_one = |procedure: &&Procedure| pairs.iter().any(|(_, inner)| *inner == procedure.block);
-        let found = self.procedures.iter().filter(is_one);
-        self.successors = found.filter_map(|procedure| procedure.form).collect();
-    }
 }
 
 impl SchemePrograms {
@@ -195,8 +188,7 @@ impl SchemePrograms {
             return self.load_compiled(&new.compiled);
         }
         let was_same = is_same(self, &new.compiled);
-        let pairs = self.successors_of(&mut new)?;
-        new.note_successors(&pairs);
+        let pairs = self.successors_of(&mut new, number)?;
         let is_same = was_same || is_same(self, &new.compiled);
         let loaded = if is_same {
             number
@@ -246,6 +238,7 @@ impl SchemePrograms {
             compiled,
             procedures,
             successors: BTreeSet::new(),
+            alignment: Alignment::default(),
             loaded: 0,
         })
     }
@@ -260,7 +253,12 @@ impl SchemePrograms {
 
     /// Finds the blocks of earlier units, by their numbers in the code space, to which blocks of
     /// the new unit succeed. The frames of these become large enough for both.
-    fn successors_of(&self, new: &mut NewUnit<'_>) -> Result<Vec<(usize, usize)>, Failure> {
+    fn successors_of(&self, new: &mut NewUnit<'_>, present: usize) -> Result<Vec<(usize, usize)>, Failure> {
+        let forms: BTreeMap<usize, Option<CoreId>> = new
+            .procedures
+            .iter()
+            .map(|procedure| (procedure.block, procedure.form))
+            .collect();
         let mut pairs = Vec::new();
         for LoadedUnit { unit, number } in self.earlier_units(&new.unit.name) {
             let (_, before) = self.compiled_procedures(&unit)?;
@@ -270,7 +268,11 @@ impl SchemePrograms {
                 let block = &mut new.compiled.blocks[inner];
                 // A frame of the old code may call itself through a closure that has the new code.
                 block.frame_size = block.frame_size.max(self.code.block(old).frame_size);
+                new.successors.extend(forms.get(&inner).copied().flatten());
                 pairs.push((old, inner));
+            }
+            if number == present {
+                new.alignment = alignment;
             }
         }
         Ok(pairs)
@@ -315,7 +317,6 @@ impl SchemePrograms {
             change,
             wanted,
             texts: (present, new),
-            alignment: Alignment::of(present, new.unit),
         };
         comparison.require_migrations_used(&now)?;
         for (number, form) in now.iter().enumerate() {

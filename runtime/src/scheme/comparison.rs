@@ -4,7 +4,6 @@
 
 use std::collections::BTreeSet;
 
-use duet_kernel::core::alignment::Alignment;
 use duet_kernel::core::forms::{FormKind, TopForm, written_type};
 use duet_kernel::core::{CoreId, Unit};
 use duet_kernel::datum::Name;
@@ -45,7 +44,6 @@ pub(super) struct Comparison<'a> {
     pub(super) wanted: &'a mut BTreeSet<String>,
     /// The unit before and the new one.
     pub(super) texts: (&'a Unit, &'a NewUnit<'a>),
-    pub(super) alignment: Alignment,
 }
 
 /// A name or a number of a unit for people.
@@ -109,7 +107,7 @@ impl<'a> Comparison<'a> {
         self.expressions += 1;
         let shown = self.shown(&self.expressions.to_string());
         let known = self.unseen.iter().position(|old| old.digest == form.digest);
-        let before = self.alignment.old_top(number);
+        let before = self.texts.1.alignment.old_top(number);
         let edited = known.or_else(|| self.unseen.iter().position(|old| Some(old.place) == before));
         if self.wanted.remove(&shown) {
             self.change.listed.run.push(format!("expression {shown}"));

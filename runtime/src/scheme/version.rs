@@ -351,10 +351,12 @@ impl Change {
             changed,
             recompiled,
             added,
+            migrated,
             ..
         } = &self.listed;
+        let records = migrated.iter().map(|name| format!("records of {name}"));
         Patching {
-            changed: changed.iter().chain(recompiled).cloned().collect(),
+            changed: changed.iter().chain(recompiled).cloned().chain(records).collect(),
             added: added.clone(),
             steps: self.steps.len(),
         }

@@ -2,7 +2,7 @@
 //!
 //! Read next: `../alignment.rs`.
 
-use super::side::Side;
+use super::side::{Hash, Side};
 use crate::core::CoreId;
 
 /// How much two forms have in common, the most first.
@@ -44,16 +44,19 @@ impl<'a> Listed<'a> {
     /// The part that a form shares with forms of this likeness; nothing if no form is like it so.
     pub(super) fn key(&self, place: usize, likeness: Likeness) -> Option<String> {
         let form = self.forms[place];
+        if likeness == Likeness::Equal {
+            return Some(shown(self.side.hash(form)));
+        }
         let identity = self.side.identity(self.forms, place);
+        if likeness == Likeness::Renamed {
+            return self.side.rest(form).filter(|_| identity.is_some());
+        }
         let text = match likeness {
-            Likeness::Equal => return Some(blake3::Hash::from_bytes(self.side.hash(form)).to_string()),
-            Likeness::Renamed => return self.side.rest(form).filter(|_| identity.is_some()),
             Likeness::Close => self.side.key(form, true),
             Likeness::Loose => self.side.key(form, false),
-            Likeness::Any => String::new(),
+            Likeness::Equal | Likeness::Renamed | Likeness::Any => String::new(),
         };
-        let identity = identity.map(|hash| blake3::Hash::from_bytes(hash).to_string());
-        Some(format!("{text} {}", identity.unwrap_or_default()))
+        Some(format!("{text} {}", identity.map(shown).unwrap_or_default()))
     }
 
     /// Whether only its place tells a form with an unnamed procedure from others.
@@ -63,6 +66,10 @@ impl<'a> Listed<'a> {
             && !self.side.is_definition(form)
             && self.side.identity(self.forms, place).is_none()
     }
+}
+
+fn shown(hash: Hash) -> String {
+    blake3::Hash::from_bytes(hash).to_string()
 }
 
 /// The places of an old form and of a new one in their lists.

@@ -144,8 +144,8 @@ impl<'a> Side<'a> {
             return None;
         };
         let (first, others) = arguments.split_first()?;
-        let with_procedures = others.iter().filter(|other| self.has_procedure(**other)).count();
-        let is_name = with_procedures == 1 && self.is_named_data(*first);
+        let with_procedures = || others.iter().filter(|other| self.has_procedure(**other)).count();
+        let is_name = self.is_named_data(*first) && with_procedures() == 1;
         is_name.then(|| self.hash(*first))
     }
 
