@@ -30,6 +30,7 @@ mod radix;
 mod properties;
 mod real;
 mod rounding;
+mod short_ratio;
 #[cfg(test)]
 mod tests;
 
@@ -40,6 +41,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
 pub use complex::Complex;
+pub(crate) use short_ratio::ShortRatio;
 
 /// The least fixnum, −2⁶⁰.
 pub const FIXNUM_MIN: i64 = -(1 << 60);

@@ -2,8 +2,8 @@
 //!
 //! Owns the requests of durable turns to the world ([`Effect`]) and the world's answers
 //! ([`Input`]).
-//! INVARIANT: the runtime hands out an effect only after the turn that requested it is durable; an
-//! input takes effect only through a turn that records it.
+//! INVARIANT: the runtime hands out an effect that anybody outside may notice only after the turn
+//! that requested it is durable; an input takes effect only through a turn that records it.
 //! It performs nothing itself: the `drivers` crate does.
 //! Read next: `turn.rs`.
 
@@ -71,6 +71,16 @@ impl fmt::Display for Asker {
         }
     }
 }
+
+/// The tools that tell the time and draw numbers. They ask nobody, so that only the program notices
+/// a call.
+pub const UNNOTICED_TOOLS: [&str; 5] = [
+    "clock/second",
+    "clock/millisecond",
+    "clock/jiffy",
+    "chance/integer",
+    "chance/real",
+];
 
 /// The kinds of effects.
 #[derive(Clone, Debug, PartialEq)]
@@ -205,8 +215,8 @@ impl EffectKind {
     pub fn leaves_process(&self) -> bool {
         match self {
             Self::Timer { .. } | Self::Alarm { .. } => false,
-            Self::Tool { .. }
-            | Self::Proceed { .. }
+            Self::Tool { name, .. } => !UNNOTICED_TOOLS.contains(&name.as_str()),
+            Self::Proceed { .. }
             | Self::Write { .. }
             | Self::Log { .. }
             | Self::Failure { .. }

@@ -383,7 +383,7 @@ impl Run {
         }
         let step = self.step()?;
         let is_due = step != Step::Turn || self.is_flush_due();
-        if is_due && self.start_timers(drivers) {
+        if is_due && self.perform_unnoticed(drivers) {
             // What they report at once can go with the turns that asked for them.
             return Ok(Advance::Turn);
         }

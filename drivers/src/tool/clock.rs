@@ -7,7 +7,7 @@
 
 use preserves::IOValue;
 
-use super::interface::{Call, Context, Tool};
+use super::interface::{Call, Context, Stub, Tool};
 use crate::clock::WorldClock;
 use crate::tool::description::{Answer, Description};
 use crate::tool::returns::Returns;
@@ -52,6 +52,10 @@ impl Clock {
 }
 
 impl Clock {
+    fn read(&self) -> IOValue {
+        (self.convert)(self.clock.since_1970())
+    }
+
     /// Makes `clock/second`.
     pub(crate) fn second() -> Self {
         Self {
@@ -88,8 +92,16 @@ impl Tool for Clock {
     }
 
     fn call(&self, _payload: IOValue, _context: Context) -> Call {
-        let time = (self.convert)(self.clock.since_1970());
+        let time = self.read();
         Box::pin(async move { Ok(time) })
+    }
+
+    /// The time, for which no call has to wait.
+    fn stub(&self, _payload: &IOValue, _context: &Context) -> Stub {
+        Stub::Returns {
+            outcome: Ok(self.read()),
+            delay_ms: 0,
+        }
     }
 }
 

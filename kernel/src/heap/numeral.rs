@@ -10,7 +10,7 @@ use num_traits::ToPrimitive;
 use super::kind::Flags;
 use super::{Heap, HeapFull, Kind};
 use crate::number::limbs::{Operand, Scratch};
-use crate::number::{Complex, Number};
+use crate::number::{Complex, Number, ShortRatio};
 use crate::value::Value;
 
 impl Heap {
@@ -187,6 +187,31 @@ impl Heap {
             Sign::Plus
         };
         Some(BigInt::from_biguint(sign, natural_of(self.raw_bytes(value))))
+    }
+
+    /// An exact number with short parts, if `value` is one.
+    pub(crate) fn as_short_ratio(&self, value: Value) -> Option<ShortRatio> {
+        if let Some(integer) = value.as_fixnum() {
+            return Some(ShortRatio::new(integer, 1));
+        }
+        if !self.is_kind(value, Kind::Ratio) {
+            return None;
+        }
+        let [numerator, denominator] = [0, 1].map(|part| self.field(value, part).as_fixnum());
+        Some(ShortRatio::new(numerator?, denominator?))
+    }
+
+    /// The value of an exact number with short parts.
+    ///
+    /// # Errors
+    /// [`HeapFull`].
+    pub(crate) fn short_ratio(&mut self, number: ShortRatio) -> Result<Value, HeapFull> {
+        let numerator = self.integer(number.numerator())?;
+        if number.denominator() == 1 {
+            return Ok(numerator);
+        }
+        let denominator = self.integer(number.denominator())?;
+        self.make(Kind::Ratio, &[numerator, denominator])
     }
 
     /// The number, if `value` is a real one.

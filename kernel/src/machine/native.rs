@@ -11,9 +11,9 @@
 //!   this is the exit to the interpreter.
 //!
 //! Machine code pushes the interpreter's return points, so no address is ever in a frame; its own
-//! calls and returns only mirror them. It calls Rust for primitives and for control, and leaves
-//! before an instruction that needs more than its template does; the interpreter executes that
-//! instruction as the code space has it.
+//! calls and returns only mirror them. It calls Rust for primitives, for control and for rare
+//! numbers, and leaves before another instruction that needs more than its template does; the
+//! interpreter executes that instruction as the code space has it.
 //! INVARIANT: at each position with machine code, the state is the interpreter's frame and nothing
 //! else. So results, errors, fuel and the heap are the same, however a program runs.
 //! The tables belong to one code space, which only grows, and hold nothing of an instance.
@@ -72,10 +72,14 @@ enum Slot {
     Enter,
     /// Calls the service whose address is in A for the position in C.
     Service,
+    /// Loads the words in A and D as the operands of an operation on flonums.
+    LoadNumbers,
+    /// Makes a boxed flonum of the left operand.
+    BoxFlonum,
 }
 
 /// The number of slots.
-const SLOTS: usize = Slot::Service as usize + 1;
+const SLOTS: usize = Slot::BoxFlonum as usize + 1;
 
 impl Slot {
     /// The place before the first target.
@@ -97,8 +101,14 @@ const EXITS_SAMPLED: u32 = 256;
 const FUEL_SHORT: i64 = 4;
 /// A run that uses more fuel than this is worth its block's short ones.
 const FUEL_LONG: i64 = 16;
-/// A block with this many more short runs than others, of those that are noted, is interpreted.
+/// A block with this many more short runs than others, of those that are noted, is interpreted for
+/// a while.
 const SHORT_RUNS_MAX: u8 = 16;
+/// A block that was given up is compiled again after it has been sampled this many times: what it
+/// does may have changed. Each time that it is given up doubles the number.
+const SAMPLES_UNTIL_RETRY: u16 = 8;
+/// The largest such number.
+const SAMPLES_UNTIL_RETRY_MAX: u16 = 1 << 14;
 
 /// Blocks with more instructions are interpreted, so that no single compilation takes long.
 const BLOCK_INSTRUCTIONS_MAX: u32 = 16 * 1024;
@@ -126,8 +136,11 @@ pub enum NativeMode {
 enum BlockState {
     /// A slice of fuel has ended in it.
     Sampled,
-    /// It has machine code, in which this many noted runs were short.
-    Compiled { short_runs: u8 },
+    /// It has machine code, in which this many noted runs were short. If it is given up, it is
+    /// interpreted for this many samples.
+    Compiled { short_runs: u8, samples: u16 },
+    /// Its machine code was given up; it is interpreted for this many samples of so many.
+    GivenUp { left: u16, samples: u16 },
     /// It is interpreted for good.
     Interpreted,
 }
@@ -260,11 +273,12 @@ impl NativeTier {
             return;
         };
         native.extend(code, false);
-        match native.block_states.get(&block.start) {
+        match native.block_states.get_mut(&block.start) {
             None => {
                 native.block_states.insert(block.start, BlockState::Sampled);
             }
-            Some(BlockState::Sampled) => self.compile(code, heap, block),
+            Some(BlockState::GivenUp { left, .. }) if *left > 1 => *left -= 1,
+            Some(BlockState::Sampled | BlockState::GivenUp { .. }) => self.compile(code, heap, block),
             Some(BlockState::Compiled { .. } | BlockState::Interpreted) => {}
         }
     }
@@ -377,7 +391,7 @@ impl NativeCode {
     }
 
     fn note_run(&mut self, code: &CodeSpace, block: &LoadedBlock, fuel: i64) {
-        let Some(BlockState::Compiled { short_runs }) = self.block_states.get_mut(&block.start) else {
+        let Some(BlockState::Compiled { short_runs, samples }) = self.block_states.get_mut(&block.start) else {
             return;
         };
         *short_runs = if fuel <= FUEL_SHORT {
@@ -388,13 +402,16 @@ impl NativeCode {
             0
         };
         if *short_runs == SHORT_RUNS_MAX {
-            self.give_up(code, block);
+            let samples = *samples;
+            self.give_up(code, block, samples);
         }
     }
 
-    /// Leaves a block that has machine code to the interpreter.
-    fn give_up(&mut self, code: &CodeSpace, block: &LoadedBlock) {
-        self.block_states.insert(block.start, BlockState::Interpreted);
+    /// Leaves a block that has machine code to the interpreter for this many samples.
+    fn give_up(&mut self, code: &CodeSpace, block: &LoadedBlock, samples: u16) {
+        let left = samples;
+        self.block_states
+            .insert(block.start, BlockState::GivenUp { left, samples });
         let positions = block.start as usize..block.end as usize;
         self.stream[positions.clone()].copy_from_slice(&code.instructions()[positions.clone()]);
         let exit = self.targets[SLOTS - 1];
@@ -404,6 +421,12 @@ impl NativeCode {
     /// Compiles a block; drops all machine code first if there is no room for more. `None` if the
     /// system no longer lets the memory change.
     fn compile(&mut self, code: &CodeSpace, heap: &Heap, block: &LoadedBlock, traps: bool) -> Option<()> {
+        let samples = match self.block_states.get(&block.start) {
+            Some(BlockState::GivenUp { samples, .. }) => (2 * samples).min(SAMPLES_UNTIL_RETRY_MAX),
+            Some(BlockState::Sampled | BlockState::Compiled { .. } | BlockState::Interpreted) | None => {
+                SAMPLES_UNTIL_RETRY
+            }
+        };
         self.interpret(code, block.start);
         let numbers = [code.instructions().len(), code.globals().len(), code.constants().len()];
         if block.end - block.start > BLOCK_INSTRUCTIONS_MAX || numbers.iter().any(|number| *number > NUMBERS_MAX) {
@@ -417,8 +440,9 @@ impl NativeCode {
             };
             if self.memory.as_ref()?.has_room(assembly.bytes.len()) {
                 self.memory = Some(self.memory.take()?.append(&assembly.bytes)?);
+                let short_runs = 0;
                 self.block_states
-                    .insert(block.start, BlockState::Compiled { short_runs: 0 });
+                    .insert(block.start, BlockState::Compiled { short_runs, samples });
                 for (position, offset) in assembly.entries {
                     let place = &mut self.stream[position as usize];
                     *place = place.with_code(ENTER_CODE);

@@ -12,7 +12,7 @@ use super::argument::{complex_at, number_at, wrong_type};
 use super::{Context, PrimitiveError, cost};
 use crate::heap::Heap;
 use crate::number::limbs;
-use crate::number::{Complex, Number, NumberError};
+use crate::number::{Complex, Number, NumberError, ShortRatio};
 use crate::value::Value;
 
 primitives! {
@@ -133,6 +133,9 @@ pub(crate) fn multiply(heap: &mut Heap, a: Value, b: Value) -> Result<Value, Pri
 /// As [`add`].
 #[inline]
 pub(crate) fn divide(heap: &mut Heap, a: Value, b: Value) -> Result<Value, PrimitiveError> {
+    if b == Value::ZERO {
+        return by_numbers(heap, &[a, b], &DIVISION);
+    }
     by_floats(heap, a, b, |a, b| a / b, &DIVISION)
 }
 
@@ -170,8 +173,23 @@ pub(crate) fn is_at_least(heap: &Heap, a: Value, b: Value) -> Result<bool, Primi
     Ok(compare(heap, a, b)?.is_some_and(Ordering::is_ge))
 }
 
-/// Integers up to this magnitude are flonums exactly.
-const EXACT_IN_FLONUMS: u64 = 1 << 53;
+/// Returns two numbers as flonums, if one is a flonum and the other a flonum or a fixnum: an
+/// operation on them costs nothing.
+fn as_flonums(heap: &Heap, a: Value, b: Value) -> Option<[f64; 2]> {
+    let flonum = |value: Value| {
+        heap.as_flonum(value)
+            .or(value.as_fixnum().map(|integer| integer as f64))
+    };
+    if Value::are_fixnums(a, b) {
+        return None;
+    }
+    Some([flonum(a)?, flonum(b)?])
+}
+
+/// Whether a number, if it is a fixnum, is equal to its flonum.
+fn is_equal_flonum(number: Value, flonum: f64) -> bool {
+    number.as_fixnum().is_none_or(|integer| flonum as i64 == integer)
+}
 
 /// Returns the order of two real numbers; nothing if one is a NaN.
 #[inline]
@@ -182,15 +200,20 @@ fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Primitiv
     if let (Some(a), Some(b)) = (a.as_flonum(), b.as_flonum()) {
         return Ok(a.partial_cmp(&b));
     }
-    match (a.as_fixnum(), b.as_fixnum(), a.as_flonum(), b.as_flonum()) {
-        (Some(a), None, None, Some(b)) if a.unsigned_abs() <= EXACT_IN_FLONUMS => return Ok((a as f64).partial_cmp(&b)),
-        (None, Some(b), Some(a), None) if b.unsigned_abs() <= EXACT_IN_FLONUMS => return Ok(a.partial_cmp(&(b as f64))),
-        _ => {}
+    if let Some([flonum_a, flonum_b]) = as_flonums(heap, a, b)
+        && [(a, flonum_a), (b, flonum_b)]
+            .iter()
+            .all(|(value, flonum)| is_equal_flonum(*value, *flonum))
+    {
+        return Ok(flonum_a.partial_cmp(&flonum_b));
     }
     heap.spend(cost::comparison(heap, &[a, b]))?;
     let (mut fixnum_a, mut fixnum_b) = ([0], [0]);
     if let (Some(a), Some(b)) = (heap.operand(a, &mut fixnum_a), heap.operand(b, &mut fixnum_b)) {
         return Ok(Some(limbs::order(a, b)));
+    }
+    if let (Some(a), Some(b)) = (heap.as_short_ratio(a), heap.as_short_ratio(b)) {
+        return Ok(Some(a.order(b)));
     }
     Ok(number_at(heap, &[a, b], 0)?.compare(&number_at(heap, &[a, b], 1)?))
 }
@@ -199,6 +222,8 @@ fn compare(heap: &Heap, a: Value, b: Value) -> Result<Option<Ordering>, Primitiv
 struct Operation {
     /// The operation on two short integers; `None` if their result is no integer.
     short: Option<limbs::Operation>,
+    /// The operation on two exact numbers with short parts; `None` if it has no such result.
+    ratio: fn(ShortRatio, ShortRatio) -> Option<ShortRatio>,
     real: fn(&Number, &Number) -> Result<Number, NumberError>,
     complex: fn(&Complex, &Complex) -> Result<Complex, NumberError>,
     cost: fn(&Heap, Value, Value) -> u64,
@@ -206,6 +231,7 @@ struct Operation {
 
 const ADDITION: Operation = Operation {
     short: Some(|a, b, scratch| Some(limbs::sum(a, b, scratch))),
+    ratio: ShortRatio::sum,
     real: Number::add,
     complex: Complex::add,
     cost: cost::addition,
@@ -213,6 +239,7 @@ const ADDITION: Operation = Operation {
 
 const SUBTRACTION: Operation = Operation {
     short: Some(|a, b, scratch| Some(limbs::difference(a, b, scratch))),
+    ratio: ShortRatio::difference,
     real: Number::sub,
     complex: Complex::sub,
     cost: cost::addition,
@@ -220,6 +247,7 @@ const SUBTRACTION: Operation = Operation {
 
 const MULTIPLICATION: Operation = Operation {
     short: Some(limbs::product),
+    ratio: ShortRatio::product,
     real: Number::mul,
     complex: Complex::mul,
     cost: cost::multiplication,
@@ -227,6 +255,7 @@ const MULTIPLICATION: Operation = Operation {
 
 const DIVISION: Operation = Operation {
     short: None,
+    ratio: ShortRatio::quotient,
     real: Number::div,
     complex: Complex::div,
     cost: cost::ratio,
@@ -240,9 +269,12 @@ fn by_floats(
     float: fn(f64, f64) -> f64,
     general: &Operation,
 ) -> Result<Value, PrimitiveError> {
-    match (a.as_flonum(), b.as_flonum()) {
-        (Some(a), Some(b)) => Ok(heap.flonum(float(a, b))?),
-        _ => by_numbers(heap, &[a, b], general),
+    if let (Some(a), Some(b)) = (a.as_flonum(), b.as_flonum()) {
+        return Ok(heap.flonum(float(a, b))?);
+    }
+    match as_flonums(heap, a, b) {
+        Some([a, b]) => Ok(heap.flonum(float(a, b))?),
+        None => by_numbers(heap, &[a, b], general),
     }
 }
 
@@ -251,6 +283,11 @@ fn by_numbers(heap: &mut Heap, operands: &[Value; 2], general: &Operation) -> Re
     heap.spend((general.cost)(heap, operands[0], operands[1]))?;
     if let Some(result) = general.short.and_then(|short| heap.by_limbs(operands, short)) {
         return Ok(result?);
+    }
+    if let [Some(a), Some(b)] = operands.map(|operand| heap.as_short_ratio(operand))
+        && let Some(result) = (general.ratio)(a, b)
+    {
+        return Ok(heap.short_ratio(result)?);
     }
     match operands.map(|operand| heap.as_number(operand)) {
         [Some(a), Some(b)] => {

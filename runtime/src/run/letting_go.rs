@@ -48,14 +48,13 @@ impl Run {
         Ok(())
     }
 
-    /// Starts the timers that turns have asked for which wait for the disk, if these have asked for
-    /// nothing else; returns whether it has. What the timers report at once can become durable
-    /// with the turns.
-    pub(super) fn start_timers(&mut self, drivers: &mut dyn Drivers) -> bool {
-        let Some(timers) = self.unflushed.take_timers() else {
+    /// Performs the effects of turns that wait for the disk if nobody outside notices any of them;
+    /// returns whether it has. What is reported at once can become durable with the turns.
+    pub(super) fn perform_unnoticed(&mut self, drivers: &mut dyn Drivers) -> bool {
+        let Some(effects) = self.unflushed.take_unnoticed() else {
             return false;
         };
-        drivers.perform(timers);
+        drivers.perform(effects);
         true
     }
 }
@@ -65,6 +64,7 @@ mod tests {
     use std::collections::VecDeque;
 
     use duet_journal::store::memory::MemoryStore;
+    use preserves::IOValue;
 
     use super::*;
     use crate::driver::{Effect, EffectKind, Input};
@@ -72,7 +72,7 @@ mod tests {
     use crate::run::snapshot::SnapshotPolicy;
     use crate::tests::script::world::{World, branch, run_id};
 
-    /// Reports of each timer when it is due, as timers that last for some time do.
+    /// Reports of each timer when it is due, as timers that last for some time do; answers calls.
     #[derive(Default)]
     struct Timing {
         performed: usize,
@@ -88,6 +88,11 @@ mod tests {
             self.inputs.extend(timers.map(|effect| Input::Due {
                 request: effect.request,
                 at_ms: 7,
+            }));
+            let calls = effects.iter().filter(|effect| effect.kind.is_of_tool());
+            self.inputs.extend(calls.map(|effect| Input::ToolResult {
+                request: effect.request,
+                outcome: Ok(IOValue::new(7)),
             }));
         }
 
@@ -125,6 +130,23 @@ mod tests {
             store.need(&run_id(), &branch("main")).expect("the run is there"),
             Need::Moment(7)
         );
+    }
+
+    #[test]
+    fn many_readings_of_a_clock_are_one_commit() {
+        let lines: String = (0..20)
+            .map(|tag| format!("    tool clock/jiffy t{tag} #f\n    await-tool t{tag}\n"))
+            .collect();
+        let program = format!("main:\n{lines}    log late");
+        let mut world = World::script(&program, &["*"], SnapshotPolicy::NEVER);
+        let mut drivers = Timing::default();
+        let World { store, run, .. } = &mut world;
+        while drivers.performed < 20 {
+            run.advance(store, &mut drivers).expect("it goes on");
+            assert_eq!(durable(store), None, "after {} readings", drivers.performed);
+        }
+        while run.advance(store, &mut drivers).expect("it goes on") != Advance::Idle {}
+        assert_eq!((drivers.performed, durable(store)), (21, Some(21)));
     }
 
     #[test]

@@ -101,11 +101,12 @@ impl Unflushed {
         self.effects.clear();
     }
 
-    /// Hands out the effects while records wait, if they only start timers.
-    pub(super) fn take_timers(&mut self) -> Option<Vec<Effect>> {
-        let is_timer = |effect: &Effect| !effect.kind.leaves_process();
-        let are_timers = !self.effects.is_empty() && self.effects.iter().all(is_timer);
-        (!self.records.is_empty() && are_timers).then(|| std::mem::take(&mut self.effects))
+    /// Hands out the effects while records wait, if nobody outside notices them: timers, and
+    /// readings of clocks and of chance.
+    pub(super) fn take_unnoticed(&mut self) -> Option<Vec<Effect>> {
+        let is_noticed = |effect: &Effect| effect.kind.leaves_process();
+        let is_due = !self.effects.is_empty() && !self.effects.iter().any(is_noticed);
+        (!self.records.is_empty() && is_due).then(|| std::mem::take(&mut self.effects))
     }
 
     /// Forgets all that the store has now, and hands out the effects that waited for it.

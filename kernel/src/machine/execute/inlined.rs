@@ -60,7 +60,7 @@ impl SlowPath<'_> {
     /// Executes an instruction that has a value, or only an effect, by its primitive.
     #[cold]
     #[inline(never)]
-    pub(super) fn inlined_slow(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
+    pub(in super::super) fn inlined_slow(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
         let value = match self.apply_inlined(&mut frame, instruction) {
             Ok(value) => value,
             Err(condition) => return self.signal(frame, condition),

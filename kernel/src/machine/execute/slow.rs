@@ -385,7 +385,12 @@ impl SlowPath<'_> {
     /// A comparison whose operands are not both fixnums or both immediate flonums.
     #[cold]
     #[inline(never)]
-    pub(super) fn compare_slow(&mut self, mut frame: Frame, instruction: Instruction, sense: bool) -> (Frame, Flow) {
+    pub(in super::super) fn compare_slow(
+        &mut self,
+        mut frame: Frame,
+        instruction: Instruction,
+        sense: bool,
+    ) -> (Frame, Flow) {
         let ((name, holds), operands) = written_comparison(frame, instruction);
         let outcome = holds(self.heap, operands[0], operands[1]);
         self.pay(&mut frame);
@@ -407,7 +412,7 @@ impl SlowPath<'_> {
     /// out.
     #[cold]
     #[inline(never)]
-    pub(super) fn arithmetic_slow(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
+    pub(in super::super) fn arithmetic_slow(&mut self, mut frame: Frame, instruction: Instruction) -> (Frame, Flow) {
         let mut call = written_call(frame, instruction);
         let mut outcome = (call.operation)(self.heap, call.operands[0], call.operands[1]);
         if outcome == Err(PrimitiveError::HeapFull) {

@@ -281,9 +281,37 @@ impl<'a, P: Processor> Assembler<'a, P> {
         self.cold_paths.push((label, Box::new(path)));
     }
 
+    /// Lets Rust execute the present instruction, which has been executed at this place: a service
+    /// does it behind the block, from where control goes on here.
+    pub(super) fn or_by(&mut self, service: Service, slow: DynamicLabel) {
+        self.join(slow, move |assembler| {
+            assembler.out.exit_to(service as usize, assembler.position);
+        });
+    }
+
+    /// Places another way of executing the present instruction behind the block: it ends where
+    /// control may also come in, after which both ways are one.
+    pub(super) fn join(&mut self, other: DynamicLabel, path: impl FnOnce(&mut Assembler<'a, P>) + 'a) {
+        self.forget_dead();
+        let done = self.label();
+        self.out.place(done);
+        let position = self.position;
+        let (copies, pairs) = (self.registers.copies(), self.registers.pairs());
+        self.cold_at(other, move |assembler| {
+            assembler.position = position;
+            path(assembler);
+            assembler.enter_next();
+            assembler.expect_pairs_next(&pairs);
+            for (register, processor) in copies {
+                assembler.fetch(processor, register);
+            }
+            assembler.out.jump(done);
+        });
+    }
+
     /// Leaves before the instruction after the present one unless these registers of the frame hold
     /// pairs: an entry from outside need not have passed the tests before.
-    pub(super) fn expect_pairs_next(&mut self, registers: &[usize]) {
+    fn expect_pairs_next(&mut self, registers: &[usize]) {
         self.position += 1;
         for register in registers {
             let leave = self.leave();
@@ -295,14 +323,14 @@ impl<'a, P: Processor> Assembler<'a, P> {
     }
 
     /// Lets control come in here for the position after the present one.
-    pub(super) fn enter_next(&mut self) {
+    fn enter_next(&mut self) {
         let place = self.out.offset_bytes();
         self.entries.push((self.position + 1, place));
     }
 
     /// Forgets what is known of the registers that are dead after the present instruction, so that
     /// a path on which Rust may have collected can join.
-    pub(super) fn forget_dead(&mut self) {
+    fn forget_dead(&mut self) {
         if let Some(map) = self.code.live_at(self.position + 1) {
             let is_live = |register: usize| {
                 let bits = map.get(register / 64).copied().unwrap_or(0);

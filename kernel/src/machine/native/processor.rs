@@ -17,6 +17,7 @@ mod x86_64;
 use dynasmrt::DynamicLabel;
 
 use super::SLOTS;
+use crate::heap::kind::{Header, Kind};
 use crate::value::{Immediate, Value};
 
 pub(super) use aarch64::Aarch64;
@@ -39,6 +40,8 @@ pub(super) const OBJECT_TAG: i32 = 6;
 const PAGE_BYTES_LOG: i8 = 9;
 /// The flags of a page to which writes need no barrier.
 const NOTED: i8 = crate::heap::PAGE_NOTED as i8;
+/// The header of a boxed flonum.
+const BOXED_FLONUM: Value = Header::new(Kind::Flonum, size_of::<f64>() as u32).to_value();
 /// What leaves for the entry in place of a result; no register of a frame has it.
 const LEAVING: Value = Value::immediate(Immediate::Header, 0, 0);
 
@@ -184,6 +187,8 @@ pub(super) trait EmitObjects: Emit {
     fn load_element(&mut self, to: u8, object: u8, index: u8, offset: i32);
     /// Loads the byte at the index in A.
     fn load_byte(&mut self, to: u8, object: u8, offset: i32);
+    /// Loads the four bytes at the index in A, which counts fours.
+    fn load_four_bytes(&mut self, to: u8, object: u8, offset: i32);
     fn compare_object(&mut self, object: u8, offset: i32, word: u8);
     fn compare_object_half(&mut self, object: u8, offset: i32, number: i32);
     fn compare_object_byte(&mut self, object: u8, offset: i32, byte: u8);
@@ -235,6 +240,16 @@ pub(super) trait EmitNumbers: Emit {
     fn add_number(&mut self, to: u8, left: u8, number: i32);
     fn subtract(&mut self, to: u8, left: u8, right: u8);
     fn negate(&mut self, to: u8, word: u8);
+    /// The bits that are set in both words.
+    fn and(&mut self, to: u8, left: u8, right: u8);
+    /// The bits that are set in at least one of both words.
+    fn or(&mut self, to: u8, left: u8, right: u8);
+    /// The bits that are set in one of both words.
+    fn exclusive_or(&mut self, to: u8, left: u8, right: u8);
+    /// Shifts by the number of bits in C, which is below 64.
+    fn shift_left_by_count(&mut self, to: u8, from: u8);
+    /// The same, with copies of the sign.
+    fn shift_right_signed_by_count(&mut self, to: u8, from: u8);
     /// The product of two fixnums; branches if the product is no fixnum.
     fn multiply(&mut self, to: u8, left: u8, right: u8, otherwise: DynamicLabel);
     /// A is the quotient of two fixnums as an integer, D their remainder as a fixnum.
@@ -255,6 +270,9 @@ pub(super) trait EmitNumbers: Emit {
     fn load_right_integer(&mut self, integer: i16);
     /// Loads a fixnum as the left operand; uses A.
     fn load_left_fixnum(&mut self, fixnum: u8);
+    /// Loads the words in A and D as the operands; branches unless each is an immediate or boxed
+    /// flonum or a fixnum that a flonum equals. C and D then have the constants; uses A.
+    fn load_numbers(&mut self, otherwise: DynamicLabel);
     /// The left operand becomes the result.
     fn compute_flonum(&mut self, operation: FlonumOperation);
     /// The left operand, if it is above zero, becomes its root.
@@ -266,6 +284,9 @@ pub(super) trait EmitNumbers: Emit {
     /// Makes a word of the number in A; branches unless it is an immediate flonum. C and D have the
     /// constants.
     fn make_flonum(&mut self, to: u8, otherwise: DynamicLabel);
+    /// Makes a boxed flonum of the left operand; branches if it is not a number, or there is no
+    /// room. Uses A and D.
+    fn box_flonum(&mut self, to: u8, otherwise: DynamicLabel);
     /// Jumps to the target on a relation between both operands, or on its opposite if `sense` is
     /// false; may jump to `next` otherwise. A relation with something that is no number is false.
     fn branch_on_flonums(&mut self, relation: Relation, sense: bool, target: DynamicLabel, next: DynamicLabel);

@@ -1,5 +1,6 @@
-//! What Rust does for machine code: calls of primitives, entries of other procedures than those
-//! with a fixed number of parameters, and the instructions of control.
+//! What Rust does for machine code: calls of primitives, arithmetic on numbers that machine code does
+//! not know, entries of other procedures than those with a fixed number of parameters, and the
+//! instructions of control.
 //!
 //! Machine code comes here from stubs of the [memory](super::enter), which pass the context and a
 //! position. Each function does what the interpreter does at that position and names the address
@@ -19,6 +20,7 @@ use super::super::frame::Frame;
 use super::Slot;
 use super::context::Context;
 use crate::code::builtin::{CONTROL_FRAME_MAX, control_entry, control_primitive};
+use crate::instruction::{Instruction, Opcode};
 use crate::primitive::{ControlBlock, PrimitiveBody, PrimitiveError};
 use crate::value::Value;
 
@@ -39,10 +41,47 @@ pub(super) extern "C" fn call_primitive(context: *mut Context, first: *const Val
 
 /// Finishes the call of a primitive after [`call_primitive`].
 pub(super) extern "C" fn finish(context: *mut Context, position: u32, _: u32) -> usize {
+    execute(context, position, |slow, frame, instruction| {
+        slow.finish_primitive(frame, instruction)
+    })
+}
+
+/// Executes an instruction of arithmetic.
+pub(super) extern "C" fn compute(context: *mut Context, position: u32, _: u32) -> usize {
+    execute(context, position, |slow, frame, instruction| {
+        if instruction.opcode() == Some(Opcode::Modulo) {
+            slow.inlined_slow(frame, instruction)
+        } else {
+            slow.arithmetic_slow(frame, instruction)
+        }
+    })
+}
+
+/// Executes a jump on a comparison of numbers, which jumps if the comparison holds.
+pub(super) extern "C" fn jump_if(context: *mut Context, position: u32, _: u32) -> usize {
+    execute(context, position, |slow, frame, instruction| {
+        slow.compare_slow(frame, instruction, true)
+    })
+}
+
+/// The same, but the jump is made if the comparison does not hold.
+pub(super) extern "C" fn jump_unless(context: *mut Context, position: u32, _: u32) -> usize {
+    execute(context, position, |slow, frame, instruction| {
+        slow.compare_slow(frame, instruction, false)
+    })
+}
+
+/// Executes an instruction by its slow path.
+#[inline(always)]
+fn execute(
+    context: *mut Context,
+    position: u32,
+    slow_path: impl FnOnce(&mut SlowPath<'_>, Frame, Instruction) -> (Frame, Flow),
+) -> usize {
     let target = guard(context, |context, slow| {
         let frame = context.frame(slow, position + 1);
         let instruction = slow.code.instructions()[position as usize];
-        let (frame, flow) = slow.finish_primitive(frame, instruction);
+        let (frame, flow) = slow_path(slow, frame, instruction);
         go_on(context, slow, &frame, flow)
     });
     target.unwrap_or_else(|| stop(context))

@@ -1,7 +1,9 @@
-//! Templates of arithmetic and of comparisons: fixnums in line, immediate flonums behind the block.
+//! Templates of arithmetic and of comparisons: fixnums in line, flonums behind the block; a service
+//! computes with other numbers.
 //!
-//! INVARIANT: operands are read before the first branch, so both paths leave the same copies.
-//! It does not compute with other numbers.
+//! INVARIANT: operands are read before the first branch, so all paths leave the same copies.
+//! INVARIANT: a fixnum takes part in an operation on flonums only if a flonum equals it, so that a
+//! comparison is exact.
 //! Read next: `machine/native/template/jump.rs`.
 
 use dynasmrt::DynamicLabel;
@@ -9,6 +11,8 @@ use dynasmrt::DynamicLabel;
 use crate::instruction::Instruction;
 use crate::machine::native::assembler::Assembler;
 use crate::machine::native::processor::{Condition, FlonumOperation, Processor, Relation};
+use crate::machine::native::service;
+use crate::value::Value;
 
 /// The right operand of an operation.
 #[derive(Clone, Copy)]
@@ -27,72 +31,96 @@ struct FlonumOperands {
     result: u8,
 }
 
+/// Where an operation goes on.
+#[derive(Clone, Copy)]
+struct Ways {
+    /// Rust executes the instruction.
+    slow: DynamicLabel,
+    /// The processor register for the result has it.
+    done: DynamicLabel,
+}
+
 impl<P: Processor> Assembler<'_, P> {
     pub(in super::super) fn add(&mut self, instruction: Instruction) {
-        let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
-        let (result, leave) = (self.result(), self.leave());
-        let done = self.test_fixnums(left, right, result, FlonumOperation::Add);
-        self.out.add(result, left, right);
-        self.out.branch(Condition::Overflow, leave);
-        self.out.place(done);
-        self.write(instruction.a(), result);
+        self.compute(instruction, FlonumOperation::Add);
     }
 
     pub(in super::super) fn subtract(&mut self, instruction: Instruction) {
-        let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
-        let (result, leave) = (self.result(), self.leave());
-        let done = self.test_fixnums(left, right, result, FlonumOperation::Subtract);
-        self.out.subtract(result, left, right);
-        self.out.branch(Condition::Overflow, leave);
-        self.out.place(done);
-        self.write(instruction.a(), result);
+        self.compute(instruction, FlonumOperation::Subtract);
     }
 
     pub(in super::super) fn multiply(&mut self, instruction: Instruction) {
+        self.compute(instruction, FlonumOperation::Multiply);
+    }
+
+    /// Computes with two registers of the frame.
+    fn compute(&mut self, instruction: Instruction, operation: FlonumOperation) {
         let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
-        let (result, leave) = (self.result(), self.leave());
-        let done = self.test_fixnums(left, right, result, FlonumOperation::Multiply);
-        self.out.multiply(result, left, right, leave);
+        let operands = FlonumOperands {
+            left,
+            right: Operand::Register(right),
+            result: self.result(),
+        };
+        let (slow, done) = (self.label(), self.label());
+        let cold = self.compute_behind(operands, operation, Ways { slow, done });
+        self.expect_fixnums(left, right, cold);
+        match operation {
+            FlonumOperation::Add => self.out.add(operands.result, left, right),
+            FlonumOperation::Subtract => self.out.subtract(operands.result, left, right),
+            FlonumOperation::Multiply => self.out.multiply(operands.result, left, right, slow),
+            FlonumOperation::Divide => self.out.jump(slow),
+        }
+        if matches!(operation, FlonumOperation::Add | FlonumOperation::Subtract) {
+            self.out.branch(Condition::Overflow, slow);
+        }
         self.out.place(done);
-        self.write(instruction.a(), result);
+        self.write(instruction.a(), operands.result);
+        self.or_by(service::compute, slow);
     }
 
     pub(in super::super) fn add_small(&mut self, instruction: Instruction) {
         let (left, small) = (self.read(instruction.b()), instruction.c_signed());
-        let (result, leave, done) = (self.result(), self.leave(), self.label());
-        let cold = self.cold(move |assembler| {
-            let right = Operand::Small(small);
-            assembler.compute_flonum(FlonumOperands { left, right, result }, FlonumOperation::Add, leave);
-            assembler.out.jump(done);
-        });
+        let operands = FlonumOperands {
+            left,
+            right: Operand::Small(small),
+            result: self.result(),
+        };
+        let (slow, done) = (self.label(), self.label());
+        let cold = self.compute_behind(operands, FlonumOperation::Add, Ways { slow, done });
         self.out.test_fixnum(left);
         self.out.branch(Condition::NotEqual, cold);
-        self.out.add_number(result, left, 8 * i32::from(small));
-        self.out.branch(Condition::Overflow, leave);
+        self.out.add_number(operands.result, left, 8 * i32::from(small));
+        self.out.branch(Condition::Overflow, slow);
         self.out.place(done);
-        self.write(instruction.a(), result);
+        self.write(instruction.a(), operands.result);
+        self.or_by(service::compute, slow);
     }
 
+    /// Flonums are divided at once; fixnums have an exact quotient, which Rust computes.
     pub(in super::super) fn divide(&mut self, instruction: Instruction) {
         let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
-        let (result, leave) = (self.result(), self.leave());
-        let right = Operand::Register(right);
-        let operands = FlonumOperands { left, right, result };
-        self.compute_flonum(operands, FlonumOperation::Divide, leave);
-        self.write(instruction.a(), result);
-    }
-
-    /// Branches behind the block unless both words are fixnums, computes there with flonums, and
-    /// returns the label where both ways meet.
-    fn test_fixnums(&mut self, left: u8, right: u8, result: u8, operation: FlonumOperation) -> DynamicLabel {
-        let (leave, done) = (self.leave(), self.label());
-        let cold = self.cold(move |assembler| {
-            let right = Operand::Register(right);
-            assembler.compute_flonum(FlonumOperands { left, right, result }, operation, leave);
+        let operands = FlonumOperands {
+            left,
+            right: Operand::Register(right),
+            result: self.result(),
+        };
+        let (slow, done, other) = (self.label(), self.label(), self.label());
+        let ways = Ways { slow, done };
+        self.cold_at(other, move |assembler| {
+            assembler.out.test_fixnums(left, right);
+            assembler.out.branch(Condition::Equal, slow);
+            // The exact zero is no divisor.
+            assembler.out.test_zero(right);
+            assembler.out.branch(Condition::Equal, slow);
+            assembler.load_numbers(left, Operand::Register(right), slow);
+            assembler.finish_flonum(operands.result, FlonumOperation::Divide, ways);
             assembler.out.jump(done);
         });
-        self.expect_fixnums(left, right, cold);
-        done
+        self.load_flonums(left, Operand::Register(right), other);
+        self.finish_flonum(operands.result, FlonumOperation::Divide, ways);
+        self.out.place(done);
+        self.write(instruction.a(), operands.result);
+        self.or_by(service::compute, slow);
     }
 
     /// Branches unless both words are fixnums.
@@ -101,49 +129,81 @@ impl<P: Processor> Assembler<'_, P> {
         self.out.branch(Condition::NotEqual, otherwise);
     }
 
-    /// Computes with immediate flonums; leaves if an operand or the result is not one.
-    fn compute_flonum(&mut self, operands: FlonumOperands, operation: FlonumOperation, leave: DynamicLabel) {
-        self.load_flonums(operands.left, operands.right, leave);
+    /// Computes behind the block with flonums, or with a flonum and a fixnum. Returns the label of
+    /// the place.
+    fn compute_behind(&mut self, operands: FlonumOperands, operation: FlonumOperation, ways: Ways) -> DynamicLabel {
+        let FlonumOperands { left, right, result } = operands;
+        self.cold(move |assembler| {
+            let (other, loaded) = (assembler.label(), assembler.label());
+            assembler.load_flonums(left, right, other);
+            assembler.out.place(loaded);
+            assembler.finish_flonum(result, operation, ways);
+            assembler.out.jump(ways.done);
+            assembler.out.place(other);
+            assembler.load_numbers(left, right, ways.slow);
+            assembler.out.jump(loaded);
+        })
+    }
+
+    /// Computes with the operands that have been loaded. A result that is no immediate flonum is
+    /// boxed behind the block.
+    fn finish_flonum(&mut self, result: u8, operation: FlonumOperation, ways: Ways) {
+        let rare = self.cold(move |assembler| {
+            assembler.out.box_flonum(result, ways.slow);
+            assembler.out.jump(ways.done);
+        });
         self.out.compute_flonum(operation);
         self.out.take_flonum();
-        self.out.make_flonum(operands.result, leave);
+        self.out.make_flonum(result, rare);
     }
 
-    /// Loads an operand as the left one; leaves unless it is an immediate flonum.
-    pub(super) fn load_flonum(&mut self, word: u8, leave: DynamicLabel) {
-        self.out.set_flonum_constants();
-        self.out.load_flonum(0, word, leave);
-    }
-
-    /// Loads two operands; leaves unless they are immediate flonums.
-    fn load_flonums(&mut self, left: u8, right: Operand, leave: DynamicLabel) {
-        self.load_flonum(left, leave);
+    /// Loads two numbers of any kind that a flonum equals as operands.
+    fn load_numbers(&mut self, left: u8, right: Operand, otherwise: DynamicLabel) {
+        self.out.copy(P::A, left);
         match right {
-            Operand::Register(right) => self.out.load_flonum(1, right, leave),
+            Operand::Register(right) => self.out.copy(P::D, right),
+            Operand::Small(small) => self.load(P::D, Value::small(small.into())),
+        }
+        self.out.load_numbers(otherwise);
+    }
+
+    /// Loads an operand as the left one; branches unless it is an immediate flonum.
+    pub(super) fn load_flonum(&mut self, word: u8, otherwise: DynamicLabel) {
+        self.out.set_flonum_constants();
+        self.out.load_flonum(0, word, otherwise);
+    }
+
+    /// Loads two operands; branches unless they are immediate flonums.
+    fn load_flonums(&mut self, left: u8, right: Operand, otherwise: DynamicLabel) {
+        self.load_flonum(left, otherwise);
+        match right {
+            Operand::Register(right) => self.out.load_flonum(1, right, otherwise),
             Operand::Small(small) => self.out.load_right_integer(small),
         }
     }
 
     pub(in super::super) fn quotient(&mut self, instruction: Instruction) {
-        let (result, leave) = (self.result(), self.leave());
-        self.divide_fixnums(instruction);
+        let (result, slow) = (self.result(), self.label());
+        self.divide_fixnums(instruction, slow);
         self.out.make_fixnum(result, P::A);
         self.out.shift_right_signed(P::D, result, 3);
         self.out.compare(P::D, P::A);
-        self.out.branch(Condition::NotEqual, leave);
+        self.out.branch(Condition::NotEqual, slow);
         self.write(instruction.a(), result);
+        self.or_by(service::compute, slow);
     }
 
     pub(in super::super) fn remainder(&mut self, instruction: Instruction) {
-        let result = self.result();
-        self.divide_fixnums(instruction);
+        let (result, slow) = (self.result(), self.label());
+        self.divide_fixnums(instruction, slow);
         self.out.copy(result, P::D);
         self.write(instruction.a(), result);
+        self.or_by(service::compute, slow);
     }
 
     pub(in super::super) fn modulo(&mut self, instruction: Instruction) {
-        let (result, done) = (self.result(), self.label());
-        let divisor = self.divide_fixnums(instruction);
+        let (result, slow, done) = (self.result(), self.label(), self.label());
+        let divisor = self.divide_fixnums(instruction, slow);
         self.out.copy(result, P::D);
         self.out.test_zero(P::D);
         self.out.branch(Condition::Equal, done);
@@ -151,16 +211,16 @@ impl<P: Processor> Assembler<'_, P> {
         self.out.add(result, result, divisor);
         self.out.place(done);
         self.write(instruction.a(), result);
+        self.or_by(service::compute, slow);
     }
 
-    /// Divides: A is the quotient as an integer, D the remainder as a fixnum. Leaves unless
-    /// both operands are fixnums and the divisor is not zero. Returns where the divisor is.
-    fn divide_fixnums(&mut self, instruction: Instruction) -> u8 {
+    /// Divides: A is the quotient as an integer, D the remainder as a fixnum. Branches unless both
+    /// operands are fixnums and the divisor is not zero. Returns where the divisor is.
+    fn divide_fixnums(&mut self, instruction: Instruction, otherwise: DynamicLabel) -> u8 {
         let (dividend, divisor) = (self.read(instruction.b()), self.read(instruction.c()));
-        let leave = self.leave();
-        self.expect_fixnums(dividend, divisor, leave);
+        self.expect_fixnums(dividend, divisor, otherwise);
         self.out.test_zero(divisor);
-        self.out.branch(Condition::Equal, leave);
+        self.out.branch(Condition::Equal, otherwise);
         self.out.divide(dividend, divisor);
         divisor
     }
@@ -168,11 +228,16 @@ impl<P: Processor> Assembler<'_, P> {
     /// Compares two words, of which the right may be a small integer, and jumps on the condition
     /// `relation` between them if its truth is `sense`.
     pub(super) fn compare(&mut self, left: u8, right: Operand, relation: Relation, sense: bool, distance: i16) {
-        let (leave, target, next) = (self.leave(), self.target(distance.into()), self.label());
+        let (slow, target, next) = (self.label(), self.target(distance.into()), self.label());
         let cold = self.cold(move |assembler| {
-            assembler.load_flonums(left, right, leave);
+            let (other, loaded) = (assembler.label(), assembler.label());
+            assembler.load_flonums(left, right, other);
+            assembler.out.place(loaded);
             assembler.out.branch_on_flonums(relation, sense, target, next);
             assembler.out.jump(next);
+            assembler.out.place(other);
+            assembler.load_numbers(left, right, slow);
+            assembler.out.jump(loaded);
         });
         match right {
             Operand::Register(right) => {
@@ -187,5 +252,6 @@ impl<P: Processor> Assembler<'_, P> {
         }
         self.out.branch(relation.signed(sense), target);
         self.out.place(next);
+        self.or_by(if sense { service::jump_if } else { service::jump_unless }, slow);
     }
 }

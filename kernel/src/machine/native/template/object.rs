@@ -19,6 +19,9 @@ pub(super) const fn header_bits(kind: Kind) -> i32 {
     Immediate::Header as i32 | (kind as i32) << 8
 }
 
+/// A wide character takes two to the power of this many bytes.
+const WIDE_SHIFT: u8 = 2;
+
 impl<P: Processor> Assembler<'_, P> {
     pub(in super::super) fn cons(&mut self, instruction: Instruction) {
         self.reserve(2);
@@ -146,30 +149,47 @@ impl<P: Processor> Assembler<'_, P> {
         self.write(register, result);
     }
 
-    /// Leaves unless `string` is a string of narrow characters; A is then their object, D its
-    /// header.
-    fn expect_narrow(&mut self, string: u8, leave: DynamicLabel) {
+    /// Leaves unless `string` is a string; A is then the object of its characters, D its header.
+    /// Branches unless the characters are narrow.
+    fn expect_narrow(&mut self, string: u8, wide: DynamicLabel) {
+        let leave = self.leave();
         self.expect_kind(string, Kind::String, leave);
         self.out.load_object(P::A, string, 8 - OBJECT_TAG);
         self.out.load_object(P::D, P::A, -OBJECT_TAG);
         self.out.compare_kind_beside(header_bits(Kind::NarrowCharacters));
-        self.out.branch(Condition::NotEqual, leave);
+        self.out.branch(Condition::NotEqual, wide);
     }
 
     pub(in super::super) fn string_length(&mut self, instruction: Instruction) {
-        let (string, result, leave) = (self.read(instruction.b()), self.result(), self.leave());
-        self.expect_narrow(string, leave);
-        self.write_length(instruction.a(), result);
+        let (string, result, done) = (self.read(instruction.b()), self.result(), self.label());
+        let wide = self.cold(move |assembler| {
+            assembler.out.shift_right(P::D, P::D, 32 + WIDE_SHIFT);
+            assembler.out.make_fixnum(result, P::D);
+            assembler.out.jump(done);
+        });
+        self.expect_narrow(string, wide);
+        self.out.shift_right(P::D, P::D, 32);
+        self.out.make_fixnum(result, P::D);
+        self.out.place(done);
+        self.write(instruction.a(), result);
     }
 
     pub(in super::super) fn string_ref(&mut self, instruction: Instruction) {
         let (string, index) = (self.read(instruction.b()), self.read(instruction.c()));
-        let (result, leave) = (self.result(), self.leave());
-        self.expect_narrow(string, leave);
+        let (result, leave, loaded) = (self.result(), self.leave(), self.label());
+        let wide = self.cold(move |assembler| {
+            assembler.out.copy(result, P::A);
+            assembler.out.shift_right(P::D, P::D, 32 + WIDE_SHIFT);
+            assembler.expect_index(index, leave);
+            assembler.out.load_four_bytes(result, result, 8 - OBJECT_TAG);
+            assembler.out.jump(loaded);
+        });
+        self.expect_narrow(string, wide);
         self.out.copy(result, P::A);
         self.out.shift_right(P::D, P::D, 32);
         self.expect_index(index, leave);
         self.out.load_byte(result, result, 8 - OBJECT_TAG);
+        self.out.place(loaded);
         self.out.make_character(result);
         self.write(instruction.a(), result);
     }

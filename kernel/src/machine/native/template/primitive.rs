@@ -76,7 +76,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
     }
 
     /// The primitives that have inline code for some numbers of arguments.
-    const IN_LINE: [InLine<'a, P>; 29] = [
+    const IN_LINE: [InLine<'a, P>; 34] = [
         ("vector", 1..FIELDS_MAX, Self::make_vector),
         ("make-vector", 1..3, Self::make_filled_vector),
         ("%make-record", 1..FIELDS_MAX, Self::make_record),
@@ -93,6 +93,11 @@ impl<'a, P: Processor> Assembler<'a, P> {
         ("odd?", 1..2, Self::is_odd),
         ("-", 1..2, Self::negate),
         ("sqrt", 1..2, Self::square_root),
+        ("bitwise-and", 2..3, Self::bitwise_and),
+        ("bitwise-or", 2..3, Self::bitwise_or),
+        ("bitwise-xor", 2..3, Self::bitwise_xor),
+        ("bitwise-not", 1..2, Self::bitwise_not),
+        ("arithmetic-shift", 2..3, Self::arithmetic_shift),
         ("inexact", 1..2, Self::inexact),
         ("char-alphabetic?", 1..2, Self::is_alphabetic),
         ("char-numeric?", 1..2, Self::is_numeric),
@@ -116,24 +121,10 @@ impl<'a, P: Processor> Assembler<'a, P> {
 
     /// Applies a primitive in line; behind the block it is called where that is not enough.
     fn call_in_line(&mut self, call: Call, inline: Inline<'a, P>) {
-        let (slow, done) = (self.label(), self.label());
+        let slow = self.label();
         let result = inline(self, call, slow);
         self.write(call.first, result);
-        self.forget_dead();
-        self.out.place(done);
-        let position = self.position;
-        let (copies, pairs) = (self.registers.copies(), self.registers.pairs());
-        self.cold_at(slow, move |assembler| {
-            assembler.position = position;
-            assembler.call_function(call);
-            // Control can also come in here.
-            assembler.enter_next();
-            assembler.expect_pairs_next(&pairs);
-            for (register, processor) in copies {
-                assembler.fetch(processor, register);
-            }
-            assembler.out.jump(done);
-        });
+        self.join(slow, move |assembler| assembler.call_function(call));
     }
 
     /// Makes an object of the words in registers of the frame; D is the place behind it.

@@ -25,6 +25,12 @@ impl Aarch64 {
         emit!(self; ldur x17, [x24, i32::from(slot.offset_bytes())]);
     }
 
+    /// Calls a stub that returns; uses x16 and x30.
+    pub(super) fn call_slot(&mut self, slot: Slot) {
+        self.load_slot(slot);
+        emit!(self; blr x17);
+    }
+
     /// Loads into x17 the address of the machine code at the position in the code word in C, and
     /// into C the position.
     fn load_callee(&mut self) {

@@ -8,6 +8,7 @@
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
 
 use super::{Aarch64, X16, X17, emit};
+use crate::machine::native::Slot;
 use crate::machine::native::processor::{Emit, EmitNumbers, FlonumOperation, Relation};
 use crate::value::{FLONUM_BIAS, FLONUM_TAGS};
 
@@ -33,6 +34,26 @@ impl EmitNumbers for Aarch64 {
 
     fn negate(&mut self, to: u8, word: u8) {
         emit!(self; negs X(to), X(word));
+    }
+
+    fn and(&mut self, to: u8, left: u8, right: u8) {
+        emit!(self; and X(to), X(left), X(right));
+    }
+
+    fn or(&mut self, to: u8, left: u8, right: u8) {
+        emit!(self; orr X(to), X(left), X(right));
+    }
+
+    fn exclusive_or(&mut self, to: u8, left: u8, right: u8) {
+        emit!(self; eor X(to), X(left), X(right));
+    }
+
+    fn shift_left_by_count(&mut self, to: u8, from: u8) {
+        emit!(self; lsl X(to), X(from), x10);
+    }
+
+    fn shift_right_signed_by_count(&mut self, to: u8, from: u8) {
+        emit!(self; asr X(to), X(from), x10);
     }
 
     fn multiply(&mut self, to: u8, left: u8, right: u8, otherwise: DynamicLabel) {
@@ -91,6 +112,11 @@ impl EmitNumbers for Aarch64 {
         emit!(self; asr x16, X(fixnum), 3; scvtf d0, x16);
     }
 
+    fn load_numbers(&mut self, otherwise: DynamicLabel) {
+        self.call_slot(Slot::LoadNumbers);
+        emit!(self; b.ne =>otherwise);
+    }
+
     fn compute_flonum(&mut self, operation: FlonumOperation) {
         match operation {
             FlonumOperation::Add => emit!(self; fadd d0, d0, d1),
@@ -121,6 +147,11 @@ impl EmitNumbers for Aarch64 {
             ; b.eq =>otherwise
             ; mov X(to), x9
         );
+    }
+
+    fn box_flonum(&mut self, to: u8, otherwise: DynamicLabel) {
+        self.call_slot(Slot::BoxFlonum);
+        emit!(self; b.ne =>otherwise; mov X(to), x9);
     }
 
     fn branch_on_flonums(&mut self, relation: Relation, sense: bool, target: DynamicLabel, _: DynamicLabel) {

@@ -51,6 +51,11 @@ impl EmitObjects for Aarch64 {
         emit!(self; add x16, x16, x9; ldurb W(to), [x16, offset]);
     }
 
+    fn load_four_bytes(&mut self, to: u8, object: u8, offset: i32) {
+        let offset = self.address(object, offset);
+        emit!(self; add x16, x16, x9, lsl 2; ldur W(to), [x16, offset]);
+    }
+
     fn compare_object(&mut self, object: u8, offset: i32, word: u8) {
         let offset = self.address(object, offset);
         emit!(self; ldur x16, [x16, offset]; cmp x16, X(word));

@@ -1,8 +1,8 @@
 //! The way into machine code and back.
 //!
 //! Owns the instructions at the beginning of the memory: the entry, which saves the processor's
-//! registers and loads those of machine code, the exits, which store them back, and the calls of
-//! Rust.
+//! registers and loads those of machine code, the exits, which store them back, the calls of Rust,
+//! and what arithmetic needs rarely.
 //! INVARIANT: the registers that a caller may rely on (x19 to x29, sp, and the halves of d8 to d15,
 //! which machine code does not use) are as they were.
 //! It does not know the machine code of blocks.
@@ -10,10 +10,12 @@
 
 use dynasmrt::{DynasmApi, DynasmLabelApi};
 
-use super::{Aarch64, X16, emit, words};
+use super::{Aarch64, X16, X17, emit, words};
+use crate::heap::kind::Kind;
 use crate::machine::native::context;
-use crate::machine::native::processor::{Emit, LEAVING, Stubs};
+use crate::machine::native::processor::{BOXED_FLONUM, Emit, LEAVING, OBJECT_TAG, Stubs};
 use crate::machine::native::service::{self, Service};
+use crate::value::{FLONUM_BIAS, FLONUM_TAGS};
 
 /// The entry, at the beginning, and the exits.
 pub(super) fn assemble() -> Option<(Vec<u8>, Stubs)> {
@@ -48,6 +50,8 @@ pub(super) fn assemble() -> Option<(Vec<u8>, Stubs)> {
             out.set(Aarch64::A, service::enter as Service as usize as u64);
         }),
         start(&mut out, assemble_service),
+        start(&mut out, assemble_load_numbers),
+        start(&mut out, assemble_box_flonum),
     ];
     let bytes = out.finish()?;
     let end = bytes.len();
@@ -122,6 +126,77 @@ fn assemble_service(out: &mut Aarch64) {
     );
     load_first(out);
     emit!(out; br x17);
+}
+
+/// Loads the words in A and D as operands of an operation on flonums; the flags say not equal if
+/// one has no equal flonum.
+fn assemble_load_numbers(out: &mut Aarch64) {
+    out.set(X17, FLONUM_TAGS);
+    out.set(Aarch64::C, FLONUM_BIAS);
+    for (word, operand) in [(Aarch64::A, 0), (Aarch64::D, 1)] {
+        emit!(out
+            ; lsr x16, x17, X(word)
+            ; tst x16, 1
+            ; b.ne >immediate
+            ; tst X(word), 7
+            ; b.eq >fixnum
+            ; and x16, X(word), 7
+            ; cmp x16, OBJECT_TAG as u32
+            ; b.ne ->other
+            ; add x16, x21, X(word)
+            ; ldurb W(word), [x16, 1 - OBJECT_TAG]
+            ; cmp XSP(word), Kind::Flonum as u32
+            ; b.ne ->other
+            ; ldur D(operand), [x16, 8 - OBJECT_TAG]
+            ; b >done
+            ;fixnum:
+            ; asr X(word), X(word), 3
+            ; scvtf D(operand), X(word)
+            ; fcvtzs x16, D(operand)
+            ; cmp x16, X(word)
+            ; b.ne ->other
+            ; b >done
+            ;immediate:
+            ; ror x16, X(word), 4
+            ; sub x16, x16, x10
+            ; fmov D(operand), x16
+            ;done:
+        );
+    }
+    emit!(out
+        ; mov x11, x17
+        ; cmp x11, x11
+        ; ret
+        ;->other:
+        ; cmp sp, 0
+        ; ret
+    );
+}
+
+/// Makes a boxed flonum of the number in d0, with its word in A; the flags say not equal if it is
+/// not a number, or there is no room.
+fn assemble_box_flonum(out: &mut Aarch64) {
+    emit!(out
+        ; fcmp d0, d0
+        ; b.vs >other
+        ; add x11, x20, 16
+        ; ldr x16, [x23, context::LIMIT as u32]
+        ; cmp x11, x16
+        ; b.hi >other
+        ; add x16, x21, x20
+    );
+    out.set(Aarch64::A, BOXED_FLONUM.to_bits());
+    emit!(out
+        ; str x9, [x16]
+        ; str d0, [x16, 8]
+        ; add x9, x20, OBJECT_TAG as u32
+        ; mov x20, x11
+        ; cmp x11, x11
+        ; ret
+        ;other:
+        ; cmp sp, 0
+        ; ret
+    );
 }
 
 /// Loads the registers that machine code expects at the beginning of a block.

@@ -8,6 +8,7 @@
 use dynasmrt::{DynamicLabel, DynasmApi, DynasmLabelApi};
 
 use super::{X86_64, emit};
+use crate::machine::native::Slot;
 use crate::machine::native::processor::{Emit, EmitNumbers, FlonumOperation, Relation};
 use crate::value::{FLONUM_BIAS, FLONUM_TAGS};
 
@@ -32,6 +33,31 @@ impl EmitNumbers for X86_64 {
     fn negate(&mut self, to: u8, word: u8) {
         self.copy(to, word);
         emit!(self; neg Rq(to));
+    }
+
+    fn and(&mut self, to: u8, left: u8, right: u8) {
+        self.copy(to, left);
+        emit!(self; and Rq(to), Rq(right));
+    }
+
+    fn or(&mut self, to: u8, left: u8, right: u8) {
+        self.copy(to, left);
+        emit!(self; or Rq(to), Rq(right));
+    }
+
+    fn exclusive_or(&mut self, to: u8, left: u8, right: u8) {
+        self.copy(to, left);
+        emit!(self; xor Rq(to), Rq(right));
+    }
+
+    fn shift_left_by_count(&mut self, to: u8, from: u8) {
+        self.copy(to, from);
+        emit!(self; shl Rq(to), cl);
+    }
+
+    fn shift_right_signed_by_count(&mut self, to: u8, from: u8) {
+        self.copy(to, from);
+        emit!(self; sar Rq(to), cl);
     }
 
     fn multiply(&mut self, to: u8, left: u8, right: u8, otherwise: DynamicLabel) {
@@ -96,6 +122,13 @@ impl EmitNumbers for X86_64 {
         );
     }
 
+    fn load_numbers(&mut self, otherwise: DynamicLabel) {
+        emit!(self
+            ; call QWORD [BYTE r15 + Slot::LoadNumbers.offset_bytes()]
+            ; jne =>otherwise
+        );
+    }
+
     fn compute_flonum(&mut self, operation: FlonumOperation) {
         match operation {
             FlonumOperation::Add => emit!(self; addsd xmm0, xmm1),
@@ -128,6 +161,14 @@ impl EmitNumbers for X86_64 {
             ; rol rax, 4
             ; bt rdx, rax
             ; jnc =>otherwise
+            ; mov Rq(to), rax
+        );
+    }
+
+    fn box_flonum(&mut self, to: u8, otherwise: DynamicLabel) {
+        emit!(self
+            ; call QWORD [BYTE r15 + Slot::BoxFlonum.offset_bytes()]
+            ; jne =>otherwise
             ; mov Rq(to), rax
         );
     }

@@ -32,6 +32,13 @@ impl EmitObjects for X86_64 {
         );
     }
 
+    fn load_four_bytes(&mut self, to: u8, object: u8, offset: i32) {
+        emit!(self
+            ; lea Rq(to), [r12 + Rq(object) + offset]
+            ; mov Rd(to), DWORD [Rq(to) + rax * 4]
+        );
+    }
+
     fn compare_object(&mut self, object: u8, offset: i32, word: u8) {
         emit!(self; cmp [r12 + Rq(object) + offset], Rq(word));
     }

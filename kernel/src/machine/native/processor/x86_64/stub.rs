@@ -1,8 +1,8 @@
 //! The way into machine code and back.
 //!
 //! Owns the instructions at the beginning of the memory: the entry, which saves the processor's
-//! registers and loads those of machine code, the exits, which store them back, and the calls of
-//! Rust.
+//! registers and loads those of machine code, the exits, which store them back, the calls of Rust,
+//! and what arithmetic needs rarely.
 //! INVARIANT: the registers that a caller may rely on are as they were.
 //! It does not know the machine code of blocks.
 //! Read next: `machine/native/enter.rs`.
@@ -11,9 +11,11 @@ use dynasmrt::x64::X64Relocation;
 use dynasmrt::{AssemblyOffset, DynasmApi, DynasmLabelApi, VecAssembler};
 
 use super::{X86_64, continuation, displacement};
+use crate::heap::kind::Kind;
 use crate::machine::native::context;
-use crate::machine::native::processor::{Emit, LEAVING, Stubs};
+use crate::machine::native::processor::{BOXED_FLONUM, Emit, LEAVING, OBJECT_TAG, Stubs};
 use crate::machine::native::service::{self, Service};
+use crate::value::{FLONUM_BIAS, FLONUM_TAGS};
 
 type Operations = VecAssembler<X64Relocation>;
 
@@ -69,13 +71,10 @@ pub(super) fn assemble() -> Option<(Vec<u8>, Stubs)> {
                 ; jmp ->bottom
             )
         }),
-        start(&mut operations, |operations| {
-            dynasmrt::dynasm!(operations
-                ; .arch x64
-                ; mov rsi, [BYTE r14 + context::RESULT]
-                ; ret
-            )
-        }),
+        start(
+            &mut operations,
+            |operations| dynasmrt::dynasm!(operations; .arch x64; mov rsi, [BYTE r14 + context::RESULT]; ret),
+        ),
         start(&mut operations, |operations| {
             continuation::capture(operations);
             dynasmrt::dynasm!(operations
@@ -86,6 +85,8 @@ pub(super) fn assemble() -> Option<(Vec<u8>, Stubs)> {
             );
         }),
         start(&mut operations, assemble_service),
+        start(&mut operations, assemble_load_numbers),
+        start(&mut operations, assemble_box_flonum),
     ];
     let bytes = operations.finalize().ok()?;
     let end = bytes.len();
@@ -122,6 +123,75 @@ fn assemble_service(operations: &mut Operations) {
     );
     load_first(operations);
     dynasmrt::dynasm!(operations; .arch x64; jmp rax);
+}
+
+/// Loads the words in rax and rdx as operands of an operation on flonums; the flags say not equal
+/// if one has no equal flonum.
+fn assemble_load_numbers(operations: &mut Operations) {
+    const RAX: u8 = 0;
+    for (word, operand) in [(RAX, 0), (X86_64::D, 1)] {
+        dynasmrt::dynasm!(operations
+            ; .arch x64
+            ; mov rcx, QWORD FLONUM_TAGS as i64
+            ; bt rcx, Rq(word)
+            ; jc >immediate
+            ; test Rb(word), 7
+            ; jz >fixnum
+            ; lea ecx, [Rq(word) - OBJECT_TAG]
+            ; test cl, 7
+            ; jnz ->other
+            ; cmp BYTE [r12 + Rq(word) + 1 - OBJECT_TAG], Kind::Flonum as u8 as i8
+            ; jne ->other
+            ; movsd Rx(operand), QWORD [r12 + Rq(word) + 8 - OBJECT_TAG]
+            ; jmp >done
+            ;fixnum:
+            ; sar Rq(word), 3
+            ; cvtsi2sd Rx(operand), Rq(word)
+            ; cvttsd2si rcx, Rx(operand)
+            ; cmp rcx, Rq(word)
+            ; jne ->other
+            ; jmp >done
+            ;immediate:
+            ; ror Rq(word), 4
+            ; mov rcx, QWORD FLONUM_BIAS as i64
+            ; sub Rq(word), rcx
+            ; movq Rx(operand), Rq(word)
+            ;done:
+        );
+    }
+    dynasmrt::dynasm!(operations
+        ; .arch x64
+        ; mov rdx, QWORD FLONUM_TAGS as i64
+        ; mov rcx, QWORD FLONUM_BIAS as i64
+        ; cmp eax, eax
+        ; ret
+        ;->other:
+        ; test rsp, rsp
+        ; ret
+    );
+}
+
+/// Makes a boxed flonum of the number in xmm0, with its word in rax; the flags say not equal if it
+/// is not a number, or there is no room.
+fn assemble_box_flonum(operations: &mut Operations) {
+    dynasmrt::dynasm!(operations
+        ; .arch x64
+        ; ucomisd xmm0, xmm0
+        ; jp >other
+        ; lea rdx, [rbp + 16]
+        ; cmp rdx, [BYTE r14 + context::LIMIT]
+        ; ja >other
+        ; mov rax, QWORD BOXED_FLONUM.to_bits() as i64
+        ; mov [r12 + rbp], rax
+        ; movsd QWORD [r12 + rbp + 8], xmm0
+        ; lea rax, [rbp + OBJECT_TAG]
+        ; mov rbp, rdx
+        ; cmp eax, eax
+        ; ret
+        ;other:
+        ; test rsp, rsp
+        ; ret
+    );
 }
 
 /// Loads the registers that machine code expects at the beginning of a block.
