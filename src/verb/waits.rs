@@ -287,7 +287,7 @@ impl Showing<'_> {
     fn open(&self, id: RequestId, request: &request::Request) -> Open {
         let (kind, tool, payload) = match &request.question {
             Question::Tool { name, payload } => ("tool", Some(name), Some(payload.value())),
-            Question::Deferred { name, payload } => ("deferred", Some(name), Some(payload.value())),
+            Question::Deferred { name, payload, .. } => ("deferred", Some(name), Some(payload.value())),
             Question::Approve { prompt, .. } => ("approve", None, Some(prompt.clone())),
             Question::Read { .. } => ("read", None, None),
             Question::Timer { .. } => ("timer", None, None),
@@ -314,7 +314,7 @@ impl Showing<'_> {
     fn question(&self, request: &request::Request) -> String {
         match &request.question {
             Question::Tool { name, payload } => format!("call of {name} with {}", shown(&payload.value())),
-            Question::Deferred { name, payload } if self.is_full => {
+            Question::Deferred { name, payload, .. } if self.is_full => {
                 format!(
                     "approval of the call of {name} with {}",
                     visible(&shown(&payload.value()))

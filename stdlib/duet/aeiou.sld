@@ -15,10 +15,11 @@
   (on-demand)
   (import
     (duet base) (scheme eval)
-    (only (duet kernel) %make-condition %sleep %wake %current-fiber)
+    (only (duet kernel) %make-condition %sleep %wake %current-fiber
+      %spawn-facet-for!)
     (only (scheme bitwise) bitwise-and bitwise-xor)
     (only (duet dataspace)
-      assert! retract! update! message! on-assert spawn spawn-facet! stop-facet! on-stop
+      assert! retract! update! message! on-assert spawn spawn-facet! stop-facet! current-facet on-stop
       register-entity! spawn-entity! generate-request-id! call-tool after current-time)
     (only (duet json) json->value value->json json-error? json-ref/default)
     (duet neuroscript)

@@ -116,6 +116,16 @@ fn a_call_that_is_lost_comes_after_the_deadlines_that_passed_meanwhile() {
     check(program, 1, "timed-out");
 }
 
+#[test]
+fn a_strand_that_computes_for_ever_is_stopped_in_time() {
+    let program = "(import (scheme base) (scheme write) (duet base) (duet agents))
+                   (display (call-with-timeout 100 (lambda () (let loop () (loop))) (lambda () 'late)))";
+    let desk = Desk::new(&[("p.scm", program)]);
+    let ran = desk.duet("run p.scm --name p");
+    assert_eq!((ran.code, ran.output.as_str()), (0, "late"));
+    assert_eq!(desk.duet("replay --check p").code, 0);
+}
+
 /// Leaves a program that asks for half a second, and says something to it when that has passed.
 fn late(program: &str, line: &str) -> (Desk, CommandOutput) {
     let (desk, mut running, deadlines) = begun(program, 1);

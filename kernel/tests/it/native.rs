@@ -302,28 +302,102 @@ const CHARACTER_PROGRAMS: [&str; 8] = [
 
 #[test]
 fn characters_are_the_same_in_machine_code() {
-    for text in CHARACTER_PROGRAMS {
-        let program = compiled("characters", text);
-        let seen = [NativeMode::Never, NativeMode::Always, NativeMode::Drawn(7)].map(|native| {
-            let code = code_of(&[&program]);
-            let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 64 << 20 }));
-            machine.set_native(native);
-            let body = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
-            machine.start(&mut instance, body, &[]);
-            let mut fuel = 1_000_000;
-            let Ok(Outcome::Finished(procedure)) = machine.run(&mut instance, &code, &mut fuel) else {
-                panic!("the body returns: {text}")
-            };
-            instance.heap.begin_turn();
-            machine.start(&mut instance, procedure, &[]);
-            let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
-            let after = format!("{:?}", instance.heap);
-            machine.clear(&mut instance);
-            instance.heap.abort_turn();
-            (outcome, fuel, after, format!("{:?}", instance.heap))
-        });
-        assert!(seen[0] == seen[1], "{text}: {:?} and {:?}", seen[0], seen[1]);
-        assert!(seen[0] == seen[2], "{text}: {:?} and {:?}", seen[0], seen[2]);
+    CHARACTER_PROGRAMS.into_iter().for_each(check_in_machine_code);
+}
+
+/// Pairs of numbers of every kind: arithmetic, comparisons, and a constant as an operand.
+const RARE_NUMBERS: &str = "
+    (define (divided a b) (if (eq? b 0) 'none (/ a b)))
+    (define (compared a b rest)
+      (cons (if (< a b) 1 2) (cons (if (<= a b) 1 2) (cons (if (= a b) 1 2) (cons (if (> a b) 1 2)
+        (cons (if (>= a 5) 1 2) (cons (if (< a -1) 1 2) (cons (if (= a 0) 1 2) rest))))))))
+    (define (computed a b rest)
+      (cons (+ a b) (cons (- a b) (cons (* a b) (cons (divided a b) (cons (+ a 1) (cons (- a 3) rest)))))))
+    (define (inner numbers i j rest)
+      (if (= j (vector-length numbers))
+          rest
+          (inner numbers i (+ j 1)
+            (computed (vector-ref numbers i) (vector-ref numbers j)
+              (compared (vector-ref numbers i) (vector-ref numbers j) rest)))))
+    (define (outer numbers i rest)
+      (if (= i (vector-length numbers)) rest (outer numbers (+ i 1) (inner numbers i 0 rest))))
+    (lambda ()
+      (outer '#(0 1 -3 9007199254740992 9007199254740993 -9007199254740993 1152921504606846975
+                -1152921504606846976 1152921504606846976 100000000000000000000000000000 1/3 -7/2
+                123456789012345678901234567890/7 1000000007/1000000009 0.0 -0.0 0.5 9007199254740992.0 1e100
+                -1e100 1e-300 1.7976931348623157e308 5e-324 +inf.0 -inf.0 +nan.0)
+             0 '()))";
+
+/// Quotients and the bits of integers.
+const RARE_INTEGERS: &str = "
+    (define (divided a b rest)
+      (if (= b 0) rest (cons (quotient a b) (cons (remainder a b) (cons (modulo a b) rest)))))
+    (define (combined a b rest)
+      (cons (bitwise-and a b) (cons (bitwise-or a b) (cons (bitwise-xor a b) (cons (bitwise-not a) rest)))))
+    (define (shifted a b rest)
+      (if (< -200 b 200) (cons (arithmetic-shift a b) rest) rest))
+    (define (inner numbers i j rest)
+      (if (= j (vector-length numbers))
+          rest
+          (inner numbers i (+ j 1)
+            (divided (vector-ref numbers i) (vector-ref numbers j)
+              (combined (vector-ref numbers i) (vector-ref numbers j)
+                (shifted (vector-ref numbers i) (vector-ref numbers j) rest))))))
+    (define (outer numbers i rest)
+      (if (= i (vector-length numbers)) rest (outer numbers (+ i 1) (inner numbers i 0 rest))))
+    (lambda ()
+      (outer '#(0 1 -1 2 -2 5 -7 32 59 60 61 62 63 64 -59 -60 -61 -62 -63 -64 -65 100 -100
+                1152921504606846975 -1152921504606846976 1152921504606846976 -1152921504606846977
+                123456789012345678901234567890)
+             0 '()))";
+
+/// Strings with characters beyond ASCII, and indices beyond their ends.
+const WIDE_STRINGS: [&str; 4] = [
+    "(define (all s i rest) (if (= i (string-length s)) rest (all s (+ i 1) (cons (string-ref s i) rest))))
+     (lambda () (all \"\u{e9}a\u{1f600}b\u{7ff}\" 0 '()))",
+    "(lambda () ((lambda (s i) (string-ref s i)) \"\u{e9}a\" 2))",
+    "(lambda () ((lambda (s i) (string-ref s i)) \"\u{e9}a\" -1))",
+    "(lambda () ((lambda (s) (string-length s)) '\u{e9}))",
+];
+
+#[test]
+fn rare_numbers_are_the_same_in_machine_code() {
+    [RARE_NUMBERS, RARE_INTEGERS]
+        .into_iter()
+        .for_each(check_in_machine_code);
+}
+
+#[test]
+fn wide_strings_are_the_same_in_machine_code() {
+    WIDE_STRINGS.into_iter().for_each(check_in_machine_code);
+}
+
+/// The procedure that a program evaluates to does the same in machine code as interpreted: its
+/// outcome, fuel, and the heap before and after its turn is aborted.
+fn check_in_machine_code(text: &str) {
+    let program = compiled("program", text);
+    let seen = [NativeMode::Never, NativeMode::Always, NativeMode::Drawn(7)].map(|native| {
+        let code = code_of(&[&program]);
+        let (mut machine, mut instance) = (Machine::new(), Instance::new(Limits { bytes_max: 64 << 20 }));
+        machine.set_native(native);
+        let body = instance.unit_procedure(&code, code.units().len() - 1).unwrap();
+        machine.start(&mut instance, body, &[]);
+        let mut fuel = 1_000_000;
+        let Ok(Outcome::Finished(procedure)) = machine.run(&mut instance, &code, &mut fuel) else {
+            panic!("the body returns: {text}")
+        };
+        instance.heap.begin_turn();
+        machine.start(&mut instance, procedure, &[]);
+        let outcome = machine.run(&mut instance, &code, &mut fuel).unwrap();
+        let after = format!("{:?}", instance.heap);
+        machine.clear(&mut instance);
+        instance.heap.abort_turn();
+        (outcome, fuel, after, format!("{:?}", instance.heap))
+    });
+    let (interpreted, others) = seen.split_first().expect("there are three");
+    for compiled in others {
+        let outcomes = [(&interpreted.0, interpreted.1), (&compiled.0, compiled.1)];
+        assert!(interpreted == compiled, "{text}: {outcomes:?}");
     }
 }
 

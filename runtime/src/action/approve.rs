@@ -25,8 +25,10 @@ pub(super) fn carry_out(draft: &mut Draft, request: RequestId, attempts: &[Actio
             attempt.perform(draft)?;
             continue;
         };
-        let known = draft.state.requests.get_mut(&call.request);
-        let known = known.ok_or(Refusal::NoRequest(call.request))?;
+        // A call that was withdrawn meanwhile is not made.
+        let Some(known) = draft.state.requests.get_mut(&call.request) else {
+            continue;
+        };
         known.question = Question::Tool {
             name: call.tool.clone(),
             payload: call.payload.clone(),

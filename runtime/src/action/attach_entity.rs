@@ -25,7 +25,8 @@ impl Act for AttachEntity {
             return Err(Refusal::Attached(self.role.clone()));
         }
         let (facet, parent) = (self.facet, self.parent);
-        SpawnFacet { facet, parent }.perform(draft)?;
+        let user = None;
+        SpawnFacet { facet, parent, user }.perform(draft)?;
         draft.acting_mut()?.attached.insert(self.role.as_str().into(), facet);
         Ok(())
     }

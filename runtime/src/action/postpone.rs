@@ -25,7 +25,7 @@ codec_struct!(Postpone "postpone" { request, facet, attempts });
 
 impl Act for Postpone {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        enter_calls(draft, &self.attempts)?;
+        enter_calls(draft, self.request, &self.attempts)?;
         let name = draft.names.name("request", self.request.0);
         let question = Question::Postponed {
             attempts: to_value(&self.attempts)?,

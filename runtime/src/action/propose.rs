@@ -35,12 +35,14 @@ pub struct Propose {
 }
 codec_struct!(Propose "propose" { request, facet, handle, attempts, prompt, policy });
 
-/// Enters the calls among attempts that wait.
-pub(super) fn enter_calls(draft: &mut Draft, attempts: &[Action]) -> Result<(), Refusal> {
+/// Enters the calls among attempts that wait as `request`.
+pub(super) fn enter_calls(draft: &mut Draft, request: RequestId, attempts: &[Action]) -> Result<(), Refusal> {
+    let judged_as = (attempts.len() == 1).then_some(request);
     for call in attempts.iter().filter_map(Action::call) {
         let question = Question::Deferred {
             name: call.tool.clone(),
             payload: call.payload.clone(),
+            judged_as,
         };
         enter(draft, call.request, call.facet, question, call.tag.clone())?;
     }
@@ -49,7 +51,7 @@ pub(super) fn enter_calls(draft: &mut Draft, attempts: &[Action]) -> Result<(), 
 
 impl Act for Propose {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
-        enter_calls(draft, &self.attempts)?;
+        enter_calls(draft, self.request, &self.attempts)?;
         let name = draft.names.name("request", self.request.0);
         let question = Question::Approve {
             prompt: self.prompt.clone(),

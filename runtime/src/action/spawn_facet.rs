@@ -2,7 +2,7 @@
 
 use super::{Act, Claims};
 use crate::codec_struct;
-use crate::model::identity::{FacetId, Resource};
+use crate::model::identity::{FacetId, FiberId, Resource};
 use crate::state::actor::Facet;
 use crate::state::draft::Draft;
 use crate::state::refusal::Refusal;
@@ -14,14 +14,17 @@ pub struct SpawnFacet {
     pub facet: FacetId,
     /// The parent facet.
     pub parent: FacetId,
+    /// The fiber that uses it, if it stops when that fiber is ended before its work is done.
+    pub user: Option<FiberId>,
 }
-codec_struct!(SpawnFacet "spawn-facet" { facet, parent });
+codec_struct!(SpawnFacet "spawn-facet" { facet, parent, user });
 
 impl Act for SpawnFacet {
     fn perform(&self, draft: &mut Draft) -> Result<(), Refusal> {
         draft.facet_mut(self.parent)?.children.insert(self.facet);
         let facet = Facet {
             parent: Some(self.parent),
+            user: self.user,
             ..Facet::default()
         };
         draft.acting_mut()?.facets.insert(self.facet, facet);

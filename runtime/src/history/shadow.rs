@@ -226,7 +226,7 @@ fn receive(draft: &mut Draft, event: &Event) -> Result<(), Refusal> {
             draft.take_monitor(*actor)?;
         }
         Event::Failed { fiber, .. } => {
-            draft.take_guard(*fiber)?;
+            draft.fail_guarded(*fiber)?;
         }
         Event::Boot {}
         | Event::Added { .. }

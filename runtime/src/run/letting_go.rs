@@ -49,7 +49,7 @@ impl Run {
     }
 
     /// Performs the effects of turns that wait for the disk if nobody outside notices any of them;
-    /// returns whether it has. What is reported at once can become durable with the turns.
+    /// returns whether it has. Reports that come at once can become durable with the turns.
     pub(super) fn perform_unnoticed(&mut self, drivers: &mut dyn Drivers) -> bool {
         let Some(effects) = self.unflushed.take_unnoticed() else {
             return false;

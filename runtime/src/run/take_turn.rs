@@ -290,16 +290,16 @@ impl Run {
         turn.actor == MAIN && (self.state.is_session || is_evaluation()) && self.state.actor(MAIN).is_some()
     }
 
-    /// Says whether a handler of the main program failed at the words of others, in a run that has
-    /// clients: one of them must not end the run for all.
+    /// Says whether a handler of the main program failed at the words of others, also after it has
+    /// waited, in a run that has clients: one of them must not end the run for all.
     fn is_set_off_by_others(&self, turn: &TurnRecord, lost: Option<u64>) -> bool {
+        let Some(main) = self.state.actor(MAIN).filter(|_| turn.actor == MAIN) else {
+            return false;
+        };
         let events = (0..).zip(&turn.events);
         let mut lost = events.filter(|(at, _)| lost.is_none_or(|lost| lost == *at));
-        turn.actor == MAIN
-            && matches!(turn.cause, Cause::Turn { .. })
-            && self.state.actor(MAIN).is_some()
-            && self.state.has_clients()
-            && lost.all(|(_, event)| event.is_of_dataspace())
+        let is_told = matches!(turn.cause, Cause::Turn { .. });
+        self.state.has_clients() && lost.all(|(_, event)| main.is_served(event) || (is_told && event.is_of_dataspace()))
     }
 
     /// Ends only what the event at a position led to, or all events if the turn failed as a whole.

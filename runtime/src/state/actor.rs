@@ -27,6 +27,8 @@ use crate::{codec_enum, codec_struct};
 pub struct Facet {
     /// The parent facet; `None` for the root.
     pub parent: Option<FacetId>,
+    /// The fiber that uses it: if that fiber is ended before its work is done, the facet stops.
+    pub user: Option<FiberId>,
     /// The child facets.
     pub children: TrackedSet<FacetId>,
     /// The handles of its assertions.
@@ -56,9 +58,9 @@ tracked_fields!(Facet {
     linked,
     monitored,
     stop_hooks
-} but not { parent });
+} but not { parent, user });
 codec_struct!(Facet "facet" {
-    parent, children, handles, observers, waits, fibers, requests, linked, monitored, stop_hooks
+    parent, user, children, handles, observers, waits, fibers, requests, linked, monitored, stop_hooks
 });
 
 /// The use of an observer's events.
@@ -220,8 +222,23 @@ codec_struct!(Wait "wait-state" { fiber, facet, conditions });
 pub enum FiberKind {
     /// A main program: commits when it waits, yields, writes or has used its slice of fuel.
     Main {},
-    /// A handler or a fiber that it spawned: runs in one turn until it waits, or fails.
+    /// A handler: runs in one turn until it waits, or fails.
     Handler {},
+    /// A handler of a main program that another actor has set off: as [`Handler`](Self::Handler),
+    /// but its failure does not end a run that has clients.
+    Served {},
+    /// A fiber that another fiber has spawned: goes on in the next turn when it has used its slice
+    /// of fuel; its failure is that of its actor.
+    Strand {
+        /// Whether a handler has spawned it, or a strand of one, that another actor has set off.
+        is_served: bool,
+    },
+    /// The same, spawned by a fiber with a limit of fuel, or by a strand of it: the limit holds for
+    /// all of them together. One that outlives that fiber is limited as a handler is.
+    Limited {
+        /// The fiber with the limit.
+        payer: FiberId,
+    },
     /// The evaluation of a text that the actor received: commits as a main program does; its
     /// failure ends only itself.
     Interaction {},
@@ -230,8 +247,19 @@ pub enum FiberKind {
     Guarded {},
 }
 codec_enum!(FiberKind "a kind of fiber" {
-    Main "main" {} Handler "handler" {} Interaction "interaction" {} Guarded "guarded" {}
+    Main "main" {} Handler "handler" {} Served "served" {} Strand "strand" { is_served } Limited "limited" { payer }
+    Interaction "interaction" {} Guarded "guarded" {}
 });
+
+impl FiberKind {
+    /// Whether writing commits the fiber's turn.
+    pub(crate) fn commits_on_write(self) -> bool {
+        match self {
+            Self::Main {} | Self::Interaction {} | Self::Guarded {} => true,
+            Self::Handler {} | Self::Served {} | Self::Strand { .. } | Self::Limited { .. } => false,
+        }
+    }
+}
 
 /// The recipient of a fiber's failure, which ends only the fiber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::state::RunState;
 use crate::state::actor::{Actor, Condition, Facet, Fiber, FiberKind, Guard, Monitor, Target};
 use crate::state::event::{Event, Outbox};
 use crate::state::refusal::Refusal;
-use crate::state::request::Request;
+use crate::state::request::{Question, Request};
 
 /// The history that leads to a turn; it becomes text only for the key of an effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -289,18 +289,31 @@ impl Draft {
         Ok(guard)
     }
 
-    /// Ends the parked interactions; says whether there were any.
+    /// Removes the guard of a fiber that has failed, and ends the fiber if it is parked because one
+    /// of its strands has failed in its place.
     ///
     /// # Errors
     /// [`Refusal::NoActor`].
-    pub(crate) fn abandon_interactions(&mut self) -> Result<bool, Refusal> {
+    pub(crate) fn fail_guarded(&mut self, fiber: FiberId) -> Result<Option<Guard>, Refusal> {
+        let guard = self.take_guard(fiber)?;
+        if guard.is_some() && self.acting()?.fibers.contains_key(&fiber) {
+            self.end_fiber(fiber)?;
+        }
+        Ok(guard)
+    }
+
+    /// Ends the parked interactions and returns them.
+    ///
+    /// # Errors
+    /// [`Refusal::NoActor`].
+    pub(crate) fn abandon_interactions(&mut self) -> Result<Vec<FiberId>, Refusal> {
         let is_interaction =
             |(id, fiber): (&FiberId, &Fiber)| (fiber.kind == (FiberKind::Interaction {})).then_some(*id);
         let fibers: Vec<FiberId> = self.acting()?.fibers.iter().filter_map(is_interaction).collect();
         for fiber in &fibers {
             self.end_fiber(*fiber)?;
         }
-        Ok(!fibers.is_empty())
+        Ok(fibers)
     }
 
     /// Removes an observer; the caller retracts its `Observe` fact.
@@ -396,6 +409,15 @@ impl Draft {
         }
         if let Some(handle) = request.handle {
             self.state.release(handle, &mut self.outbox);
+        }
+        if let Question::Deferred {
+            judged_as: Some(judged_as),
+            ..
+        } = request.question
+        {
+            // Nobody waits for the verdict any more.
+            self.forget_limit(judged_as);
+            self.forget_request(judged_as);
         }
         // The world has not heard of a call that waits for approval.
         if request.answer.is_none() && request.question.effect().is_some() {

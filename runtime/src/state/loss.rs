@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::event::{Event, Subject};
 use super::refusal::Refusal;
 use crate::model::identity::FiberId;
-use crate::state::actor::{Actor, Condition};
+use crate::state::actor::{Actor, Condition, FiberKind};
 
 impl Draft {
     /// Loses an event: ends the parked fiber that it was to wake, with its waits.
@@ -63,8 +63,29 @@ impl Actor {
         }
     }
 
-    /// Finds the guarded fiber that an event wakes.
+    /// Whether an event wakes a fiber that another actor has set off.
+    pub(crate) fn is_served(&self, event: &Event) -> bool {
+        let fiber = self.woken(event).and_then(|fiber| self.fibers.get(&fiber));
+        let kind = fiber.map(|fiber| fiber.kind);
+        matches!(kind, Some(FiberKind::Served {} | FiberKind::Strand { is_served: true }))
+    }
+
+    /// Finds the guarded fiber that an event wakes, or that pays for the strand that it wakes.
     pub(crate) fn guarded(&self, event: &Event) -> Option<FiberId> {
-        self.woken(event).filter(|fiber| self.guards.contains_key(fiber))
+        let woken = self.woken(event)?;
+        let kind = self.fibers.get(&woken).map(|fiber| fiber.kind);
+        let guarded = match kind {
+            Some(FiberKind::Limited { payer }) => payer,
+            Some(
+                FiberKind::Main {}
+                | FiberKind::Handler {}
+                | FiberKind::Served {}
+                | FiberKind::Strand { .. }
+                | FiberKind::Interaction {}
+                | FiberKind::Guarded {},
+            )
+            | None => woken,
+        };
+        self.guards.contains_key(&guarded).then_some(guarded)
     }
 }

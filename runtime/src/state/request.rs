@@ -96,6 +96,8 @@ pub enum Question {
         name: String,
         /// Its argument.
         payload: Fact,
+        /// The question or the postponed attempt that is about this call alone, and ends with it.
+        judged_as: Option<RequestId>,
     },
     /// A question to the person: whether to allow the attempts.
     Approve {
@@ -141,7 +143,7 @@ codec_enum!(Question "a question" {
     Tool "tool" { name, payload }
     Read "read" { length_bytes_max }
     Timer "timer" { delay_ms }
-    Deferred "deferred" { name, payload }
+    Deferred "deferred" { name, payload, judged_as }
     Approve "approve" { prompt, approves, attempts, proposal, policy }
     Ask "ask" { prompt }
     Postponed "postponed" { attempts }

@@ -346,7 +346,7 @@ impl ScriptInstance {
             }
             "unwatch" => turn.unwatch(ObserverId(self.named(first)))?,
             "facet" => {
-                let facet = turn.spawn_facet(turn.facet())?;
+                let facet = turn.spawn_facet(turn.facet(), None)?;
                 self.name(first, facet.0);
             }
             "spawn" => {

@@ -10,6 +10,7 @@
 mod arbitrate;
 mod deliver;
 mod ending;
+mod fuel;
 mod guarded;
 mod job;
 mod operation;
@@ -25,6 +26,7 @@ use std::collections::VecDeque;
 use smallvec::SmallVec;
 
 use self::debt::FuelDebt;
+use self::fuel::out_of_fuel;
 pub(crate) use self::job::Fault;
 use self::job::{Current, Job};
 use crate::action::exit::MAIN;
@@ -75,6 +77,8 @@ pub struct Activation {
     debt_max: Option<u64>,
     /// The fuel that is left to all handlers of the turn.
     handler_fuel: u64,
+    /// The fuel that strands may use before they go on in later turns.
+    strand_fuel: u64,
     /// The fuel that actions and their notices cost, until somebody pays it.
     debt: FuelDebt,
     /// The length in bytes of what the gate has refused in the turn.
@@ -116,6 +120,7 @@ impl Activation {
             fuel: 0,
             debt_max: None,
             handler_fuel: limits.turn_fuel,
+            strand_fuel: limits.turn_fuel,
             debt: FuelDebt::default(),
             attempted_bytes: 0,
             limits_of_modules: Vec::new(),
@@ -165,6 +170,7 @@ impl Activation {
             fuel,
             debt_max,
             handler_fuel,
+            strand_fuel,
             debt,
             attempted_bytes,
             limits_of_modules,
@@ -184,7 +190,8 @@ impl Activation {
         }
         (*heard, *event, *taken, *current) = (0, 0, None, None);
         (*is_pure, *has_told) = (false, false);
-        (*fuel, *debt_max, *handler_fuel) = (0, None, limits.turn_fuel);
+        (*fuel, *debt_max) = (0, None);
+        (*handler_fuel, *strand_fuel) = (limits.turn_fuel, limits.turn_fuel);
         *debt = FuelDebt::default();
         (*attempted_bytes, *search, *trace, *is_memory_counted) = (0, None, None, false);
     }
@@ -388,42 +395,10 @@ impl Activation {
         self.draft.state.is_session && self.draft.actor == MAIN && fiber.kind != (FiberKind::Interaction {})
     }
 
-    /// Runs a task with the fuel that its kind of fiber has.
-    fn run_task(&mut self, runner: &mut dyn Runner, fiber: Current, task: Task) -> End {
-        let granted = match fiber.kind {
-            FiberKind::Main {} => self.limits.slice_fuel,
-            // A person undoes an interaction as a whole, so it has the fuel of a whole turn; more
-            // would let a turn grow without end.
-            FiberKind::Interaction {} => self.limits.turn_fuel,
-            FiberKind::Handler {} => self.handler_fuel,
-            FiberKind::Guarded {} => self.guarded_fuel(fiber.fiber),
-        };
-        let debt_max = match fiber.kind {
-            FiberKind::Main {} | FiberKind::Interaction {} => None,
-            FiberKind::Handler {} => Some(0),
-            FiberKind::Guarded {} => self.guarded_debt(fiber.fiber, granted),
-        };
-        let (end, used) = self.run_with(runner, task, (granted, debt_max));
-        match fiber.kind {
-            FiberKind::Handler {} => self.handler_fuel = self.handler_fuel.saturating_sub(used),
-            FiberKind::Guarded {} => return self.spend(fiber.fiber, used, end),
-            FiberKind::Main {} | FiberKind::Interaction {} => {}
-        }
-        end
-    }
-
-    /// Runs a task with this much fuel; it may owe so much, if that is limited. Returns its end and
-    /// the fuel that it has used.
-    fn run_with(&mut self, runner: &mut dyn Runner, task: Task, allowed: (u64, Option<u64>)) -> (End, u64) {
-        let granted = i64::try_from(allowed.0).unwrap_or(i64::MAX);
-        (self.fuel, self.debt_max) = (granted, allowed.1);
-        let end = runner.run(task, self);
-        let used = granted.saturating_sub(self.fuel).unsigned_abs();
-        self.turn.fuel += used;
-        (end, used)
-    }
-
     fn park(&mut self, fiber: Current, until: Until) -> Result<(), Failure> {
+        if matches!(until, Until::Fuel) && self.is_in_one_turn(fiber) {
+            return Err(out_of_fuel(self.limits.turn_fuel));
+        }
         let Current { fiber, facet, kind, .. } = fiber;
         let pause = match until {
             Until::Condition { wanted, is_edge } => return self.wait(fiber, facet, kind, wanted, is_edge),
@@ -440,7 +415,6 @@ impl Activation {
             Until::Woken { text, ends: None } => Pause::Sleep { until: text },
             Until::Woken { text, ends: Some(ends) } => Pause::Follow { until: text, ends },
             Until::Flushed => Pause::Flush {},
-            Until::Fuel if kind == (FiberKind::Handler {}) => return Err(out_of_fuel(self.limits.turn_fuel)),
             Until::Fuel | Until::Stopped(_) => Pause::Slice {},
         };
         self.perform(Yield {
@@ -585,11 +559,4 @@ impl Activation {
 /// Converts a refusal that no program caused to a failure.
 fn failure(refusal: Refusal) -> Failure {
     Failure::new("refused", refusal.to_string())
-}
-
-fn out_of_fuel(limit: u64) -> Failure {
-    Failure::new(
-        "out-of-fuel",
-        format!("the handlers of one turn may use {limit} units of fuel, and these used more"),
-    )
 }

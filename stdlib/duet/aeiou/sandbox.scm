@@ -173,7 +173,7 @@
 ;;; `(failed condition)`, `(denied name)`, `(quota message)`, `(late)`, or `(raised object)` if it
 ;;; could not begin.
 (define (%execute actions limits)
-  (let ((home (spawn-facet!))
+  (let ((home (%spawn-facet-for! (current-facet) (%current-fiber)))
         (mailbox (%make-mailbox '() #f))
         (id (generate-request-id! 'aeiou 'execution)))
     (register-entity! 'aeiou-sandbox %sandbox)

@@ -51,7 +51,7 @@
           (case (record-label event)
             ((added)
              (dictionary-set! active id
-               (%start-strand home (%request-name name) '()
+               (%start-strand home #f (%request-name name) '()
                  (lambda ()
                    (parameterize ((%heartbeat (lambda () (%beat! id))))
                      (procedure (cadr captures))))

@@ -58,7 +58,7 @@
 ;;; Waits until an entry of this fiber is granted and returns its place. `(enter! entry)` puts the
 ;;; entry into a queue or grants it; `(leave! entry)` is called when the place stops.
 (define (%wait-as entry enter! leave! reason)
-  (let ((place (spawn-facet!)))
+  (let ((place (%spawn-facet-for! (current-facet) (%entry-fiber entry))))
     (spawn
       (lambda ()
         (on-stop (lambda () (leave! entry)))

@@ -1,7 +1,7 @@
 ;;; Strands: computations of one actor that run at the same time, each in a fiber and a facet of
 ;;; its own. When a strand ends, by itself or because another one decides, its facet stops: its
 ;;; assertions are retracted, its timers end, and its pending calls of tools are withdrawn. All
-;;; strands end with the facet of whoever started them.
+;;; strands end with the facet of whoever started them, and with the fiber that waits for them.
 
 (define (%count? object) (and (exact-integer? object) (> object 0)))
 
@@ -12,13 +12,13 @@
         (%sleep reason)
         (%wait-until done? reason))))
 
-;;; Starts a strand in a facet inside `home`, for which others wait at these places; the name is for
-;;; people. Its fiber calls
+;;; Starts a strand in a facet inside `home`, for which the fiber `waiting`, if it is not #f, and
+;;; others wait at these places; the name is for people. Its fiber calls
 ;;; `ended` with `done` and the value of the thunk, with `raised` and the object that it raised, or
 ;;; with `left` and a procedure that goes on where the strand has left to; then it stops the facet,
 ;;; which is returned.
-(define (%start-strand home name places thunk ended)
-  (let ((facet (spawn-facet! home)))
+(define (%start-strand home waiting name places thunk ended)
+  (let ((facet (if waiting (%spawn-facet-for! home waiting) (spawn-facet! home))))
     (spawn
       (lambda ()
         (call-with-values (lambda () (%run-joined (lambda () places) thunk)) ended)
@@ -63,7 +63,7 @@
         (set! left (cdr left))
         (set! started (+ started 1))
         (dictionary-set! running index
-          (%start-strand home (%strand-name procedure index) places thunk
+          (%start-strand home self (%strand-name procedure index) places thunk
             (lambda (state content) (ended index state content))))))
     (let fill ()
       (if (and (pair? left) (< (dictionary-count running) limit))

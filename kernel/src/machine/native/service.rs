@@ -1,5 +1,5 @@
-//! What Rust does for machine code: calls of primitives, arithmetic on numbers that machine code does
-//! not know, entries of other procedures than those with a fixed number of parameters, and the
+//! What Rust does for machine code: calls of primitives, arithmetic on numbers that machine code
+//! does not know, entries of other procedures than those with a fixed number of parameters, and the
 //! instructions of control.
 //!
 //! Machine code comes here from stubs of the [memory](super::enter), which pass the context and a

@@ -88,7 +88,15 @@ host_procedures! {
     /// is stopped.
     "spawn-facet!" "[parent]" [0, 1] => |call| {
         let parent = facet_or(call, 0)?;
-        let facet = call.turn.spawn_facet(parent)?;
+        let facet = call.turn.spawn_facet(parent, None)?;
+        call.refer(Class::Facet, facet.0)
+    };
+
+    /// Makes a facet in `parent` that `fiber` uses, and returns it. It also stops when the fiber is
+    /// ended from outside or fails.
+    "%spawn-facet-for!" "parent fiber" [2, 2] => |call| {
+        let (parent, user) = (facet_or(call, 0)?, FiberId(call.natural(1)?));
+        let facet = call.turn.spawn_facet(parent, Some(user))?;
         call.refer(Class::Facet, facet.0)
     };
 

@@ -71,7 +71,7 @@ impl Activation {
                 self.draft.state.is_session = true;
                 self.begin(FiberKind::Interaction {}, Task::Evaluate { text, sources })?
             }
-            Event::Abandon {} => self.draft.abandon_interactions().map_err(failure)?,
+            Event::Abandon {} => self.abandon()?,
             Event::Merged { asserted, retracted } => self.take_over(asserted, &retracted)?,
             Event::Told { value, stays: true } => self.assert_at_root(value)?,
             Event::Told { value, stays: false } => {
@@ -175,7 +175,10 @@ impl Activation {
         let (facet, target) = (observer.facet, observer.target.clone());
         match target {
             Target::Handler { procedure } => {
-                let fiber = self.handler_fiber(facet);
+                let mut fiber = self.handler_fiber(facet);
+                if self.draft.actor == MAIN && matches!(self.turn.cause, Cause::Turn { .. }) {
+                    fiber.kind = FiberKind::Served {};
+                }
                 let task = Task::Call {
                     procedure,
                     argument: Some(argument),

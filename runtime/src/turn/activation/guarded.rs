@@ -43,12 +43,30 @@ impl Activation {
         Ok(fiber)
     }
 
-    /// Ends a guarded fiber that is parked; its guard is not called.
+    /// Ends a guarded fiber that is parked, and the facets that it uses; its guard is not called.
     ///
     /// # Errors
     /// [`Refusal::NoFiber`], [`Refusal::Pure`].
     pub fn cancel(&mut self, fiber: FiberId) -> Result<(), Refusal> {
-        self.perform(Cancel { fiber })
+        self.perform(Cancel { fiber })?;
+        self.stop_used_by(&[fiber]);
+        Ok(())
+    }
+
+    /// Ends the evaluations of texts that are parked, and the facets that they use.
+    pub(super) fn abandon(&mut self) -> Result<bool, Failure> {
+        let abandoned = self.draft.abandon_interactions().map_err(failure)?;
+        self.stop_used_by(&abandoned);
+        Ok(!abandoned.is_empty())
+    }
+
+    /// Stops the facets that fibers use which have been ended before their work was done.
+    pub(super) fn stop_used_by(&mut self, fibers: &[FiberId]) {
+        let Ok(actor) = self.draft.acting() else { return };
+        let is_used = |user: Option<FiberId>| user.is_some_and(|user| fibers.contains(&user));
+        let used = actor.facets.iter().filter(|(_, facet)| is_used(facet.user));
+        let stops: Vec<Job> = used.map(|(id, _)| Job::Stop(*id)).collect();
+        self.jobs.extend(stops.into_iter().rev());
     }
 
     /// Returns the fuel after which a guarded fiber commits. It is less than that of a main
@@ -66,7 +84,7 @@ impl Activation {
         Some(left.saturating_sub(granted))
     }
 
-    fn guard(&self, fiber: FiberId) -> Option<&Guard> {
+    pub(super) fn guard(&self, fiber: FiberId) -> Option<&Guard> {
         self.acting()?.guards.get(&fiber)
     }
 
@@ -89,11 +107,13 @@ impl Activation {
         end
     }
 
-    /// Calls the guard of a fiber that has failed, unless the guard's facet has stopped.
+    /// Stops the facets that a failed fiber uses, and calls its guard, unless the guard's facet has
+    /// stopped.
     pub(super) fn tell_guard(&mut self, fiber: FiberId, why: Failure) -> Result<bool, Failure> {
-        let Some(guard) = self.draft.take_guard(fiber).map_err(failure)? else {
+        let Some(guard) = self.draft.fail_guarded(fiber).map_err(failure)? else {
             return Ok(false);
         };
+        self.stop_used_by(&[fiber]);
         let fiber = self.handler_fiber(guard.facet);
         let task = Task::Call {
             procedure: guard.procedure,

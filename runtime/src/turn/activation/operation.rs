@@ -79,8 +79,7 @@ impl Activation {
     /// Returns whether writing commits the turn of the running fiber, which then parks
     /// [`Until::Flushed`](crate::turn::task::Until::Flushed).
     pub fn commits_on_write(&self) -> bool {
-        self.current
-            .is_some_and(|current| current.kind != (FiberKind::Handler {}))
+        self.current.is_some_and(|current| current.kind.commits_on_write())
     }
 
     /// Returns the name of the `counter`th resource at `path` in this run; see
@@ -221,13 +220,14 @@ impl Activation {
         self.perform(Unobserve { observer })
     }
 
-    /// Makes a facet in `parent`.
+    /// Makes a facet in `parent`, which also stops when the fiber that uses it, if one does, is
+    /// ended before its work is done.
     ///
     /// # Errors
     /// [`Refusal::NoFacet`].
-    pub fn spawn_facet(&mut self, parent: FacetId) -> Result<FacetId, Refusal> {
+    pub fn spawn_facet(&mut self, parent: FacetId, user: Option<FiberId>) -> Result<FacetId, Refusal> {
         let facet = self.draft.state.counters.facet();
-        self.perform(SpawnFacet { facet, parent })?;
+        self.perform(SpawnFacet { facet, parent, user })?;
         Ok(facet)
     }
 
@@ -255,7 +255,7 @@ impl Activation {
         let fiber_of = super::Current {
             fiber,
             facet,
-            kind: FiberKind::Handler {},
+            kind: self.kind_of_strand(),
             event: self.event,
         };
         self.later.push_back(Job::Run {

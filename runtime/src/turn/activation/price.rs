@@ -5,7 +5,6 @@
 //! does. Read next: `../activation.rs`.
 
 use super::{Activation, Current};
-use crate::state::actor::FiberKind;
 
 impl Activation {
     /// Adds the price of the newest action's notices.
@@ -27,16 +26,16 @@ impl Activation {
 
     /// Pays for a fiber's last actions, after it has ended or parked, from its remaining fuel.
     pub(super) fn pay_after(&mut self, fiber: Current) {
-        if fiber.kind != (FiberKind::Guarded {}) {
+        let Some(payer) = self.payer(fiber) else {
             return self.pay_apart();
-        }
+        };
         let debt = self.debt.take();
         if debt == 0 {
             return;
         }
         self.turn.fuel = self.turn.fuel.saturating_add(debt);
         let guards = self.draft.acting_mut().ok().map(|actor| &mut actor.guards);
-        let left = guards.and_then(|guards| guards.get_mut(&fiber.fiber)?.fuel_left.as_mut());
+        let left = guards.and_then(|guards| guards.get_mut(&payer)?.fuel_left.as_mut());
         if let Some(left) = left {
             *left = left.saturating_sub(debt);
         }

@@ -1,0 +1,112 @@
+//! The fuel of fibers by their kind: how much a task may use before its turn ends, and who pays.
+//!
+//! INVARIANT: strands that a fiber with a limit of fuel has spawned pay from that limit, as long as
+//! the fiber lives.
+//! It does not know what costs fuel; `price.rs` and the machine do.
+//! Read next: `guarded.rs`.
+
+use super::{Activation, Current};
+use crate::model::failure::Failure;
+use crate::model::identity::FiberId;
+use crate::state::actor::FiberKind;
+use crate::turn::program::Runner;
+use crate::turn::task::{End, Task};
+
+impl Activation {
+    /// Returns the kind of a fiber that the running one spawns.
+    pub(super) fn kind_of_strand(&self) -> FiberKind {
+        let strand = |is_served| FiberKind::Strand { is_served };
+        let Some(current) = self.current else {
+            return strand(false);
+        };
+        match current.kind {
+            FiberKind::Guarded {} if self.is_limited(current.fiber) => FiberKind::Limited { payer: current.fiber },
+            FiberKind::Limited { payer } => FiberKind::Limited { payer },
+            FiberKind::Served {} | FiberKind::Strand { is_served: true } => strand(true),
+            FiberKind::Main {}
+            | FiberKind::Handler {}
+            | FiberKind::Strand { is_served: false }
+            | FiberKind::Interaction {}
+            | FiberKind::Guarded {} => strand(false),
+        }
+    }
+
+    /// Whether a fiber has a limit of fuel.
+    fn is_limited(&self, fiber: FiberId) -> bool {
+        self.guard(fiber).is_some_and(|guard| guard.fuel_left.is_some())
+    }
+
+    /// Runs a task with the fuel that its kind of fiber has.
+    pub(super) fn run_task(&mut self, runner: &mut dyn Runner, fiber: Current, task: Task) -> End {
+        if let Some(payer) = self.payer(fiber) {
+            let granted = self.guarded_fuel(payer);
+            let debt_max = self.guarded_debt(payer, granted);
+            let (end, used) = self.run_with(runner, task, (granted, debt_max));
+            return self.spend(payer, used, end);
+        }
+        if self.is_in_one_turn(fiber) {
+            let (end, used) = self.run_with(runner, task, (self.handler_fuel, Some(0)));
+            self.handler_fuel = self.handler_fuel.saturating_sub(used);
+            return end;
+        }
+        if let FiberKind::Strand { .. } = fiber.kind {
+            let granted = self.guarded_fuel(fiber.fiber).min(self.strand_fuel);
+            let (end, used) = self.run_with(runner, task, (granted, None));
+            self.strand_fuel = self.strand_fuel.saturating_sub(used);
+            return end;
+        }
+        let granted = match fiber.kind {
+            // A person undoes an interaction as a whole, so it has the fuel of a whole turn; more
+            // would let a turn grow without end.
+            FiberKind::Interaction {} => self.limits.turn_fuel,
+            FiberKind::Main {}
+            | FiberKind::Handler {}
+            | FiberKind::Served {}
+            | FiberKind::Strand { .. }
+            | FiberKind::Limited { .. }
+            | FiberKind::Guarded {} => self.limits.slice_fuel,
+        };
+        self.run_with(runner, task, (granted, None)).0
+    }
+
+    /// The guarded fiber from whose fuel a fiber pays, if it does.
+    pub(super) fn payer(&self, fiber: Current) -> Option<FiberId> {
+        match fiber.kind {
+            FiberKind::Guarded {} => Some(fiber.fiber),
+            FiberKind::Limited { payer } => self.is_limited(payer).then_some(payer),
+            FiberKind::Main {}
+            | FiberKind::Handler {}
+            | FiberKind::Served {}
+            | FiberKind::Strand { .. }
+            | FiberKind::Interaction {} => None,
+        }
+    }
+
+    /// Whether a fiber has to wait or end before the fuel of the turn's handlers is used.
+    pub(super) fn is_in_one_turn(&self, fiber: Current) -> bool {
+        match fiber.kind {
+            FiberKind::Handler {} | FiberKind::Served {} => true,
+            FiberKind::Limited { payer } => !self.is_limited(payer),
+            FiberKind::Main {} | FiberKind::Strand { .. } | FiberKind::Interaction {} | FiberKind::Guarded {} => false,
+        }
+    }
+
+    /// Runs a task with this much fuel; it may owe so much, if that is limited. Returns its end and
+    /// the fuel that it has used.
+    pub(super) fn run_with(&mut self, runner: &mut dyn Runner, task: Task, allowed: (u64, Option<u64>)) -> (End, u64) {
+        let granted = i64::try_from(allowed.0).unwrap_or(i64::MAX);
+        (self.fuel, self.debt_max) = (granted, allowed.1);
+        let end = runner.run(task, self);
+        let used = granted.saturating_sub(self.fuel).unsigned_abs();
+        self.turn.fuel += used;
+        (end, used)
+    }
+}
+
+/// The failure of a handler that needs more fuel than the handlers of a turn have.
+pub(super) fn out_of_fuel(limit: u64) -> Failure {
+    Failure::new(
+        "out-of-fuel",
+        format!("the handlers of one turn may use {limit} units of fuel, and these used more"),
+    )
+}
