@@ -8,17 +8,18 @@
 //! It does not choose the next batch and does not write to stores; `../run.rs` does.
 //! Read next: `../run.rs`, then `replay.rs`.
 
+mod lost;
+
 use std::mem;
 
 use duet_journal::{BlobHash, ClosedRecord, PackedValue, Sequence};
 
-use crate::action::exit::MAIN;
 use crate::action::{Action, Exit};
 use crate::driver::{Effect, EffectKind};
 use crate::gate::{self, Verdict};
 use crate::model::codec::Codec;
 use crate::model::failure::{Failure, Origin};
-use crate::model::identity::{ActorId, FiberId, RequestId};
+use crate::model::identity::{ActorId, RequestId};
 use crate::record::{Attempt, Outcome, TurnRecord};
 use crate::run::Run;
 use crate::run::error::RunError;
@@ -240,14 +241,18 @@ impl Run {
         let guarded = self.guarded(&activation.turn, fault.event);
         if !guarded.is_empty() || self.is_session(&activation.turn) {
             let refused = self.refused_calls(&activation.turn, fault.event);
+            let failed = if guarded.is_empty() {
+                self.users(&activation.turn, fault.event)
+            } else {
+                guarded
+            };
             self.give_up(activation, fault.event)?;
             activation.tell_of_refused(refused);
-            for fiber in guarded {
-                let (actor, failure) = (activation.turn.actor, fault.failure.clone());
-                activation.draft.outbox.push(actor, Event::Failed { fiber, failure });
-            }
+            activation.tell_failed(&failed, &fault.failure);
         } else if self.is_set_off_by_others(&activation.turn, fault.event) {
+            let failed = self.users(&activation.turn, fault.event);
             self.give_up(activation, fault.event)?;
+            activation.tell_failed(&failed, &fault.failure);
             activation.report_main(fault.failure.clone()).map_err(RunError::Crash)?;
             activation.tell_sender(&fault.failure).map_err(RunError::Crash)?;
         } else {
@@ -257,49 +262,6 @@ impl Run {
         activation.turn.fuel += fuel;
         activation.turn.outcome = Outcome::Failed { failure: fault.failure };
         judged(activation).map_err(RunError::Crash)
-    }
-
-    /// Finds the guarded fibers whose guards take the failure of a turn: none, if something else
-    /// may have failed.
-    fn guarded(&self, turn: &TurnRecord, lost: Option<u64>) -> Vec<FiberId> {
-        let Some(actor) = self.state.actor(turn.actor) else {
-            return Vec::new();
-        };
-        let events = (0..).zip(&turn.events);
-        let lost = events.filter(|(at, _)| lost.is_none_or(|lost| lost == *at));
-        let fibers: Option<Vec<FiberId>> = lost.map(|(_, event)| actor.guarded(event)).collect();
-        fibers.unwrap_or_default()
-    }
-
-    /// Lists the tools that the lost events of a turn have called in vain, each with the guarded
-    /// fiber that the event woke.
-    fn refused_calls(&self, turn: &TurnRecord, lost: Option<u64>) -> Vec<(String, Option<FiberId>)> {
-        let is_lost = |attempt: &&Attempt| lost.is_none() || attempt.event == lost;
-        let calls = turn.attempts.iter().filter(is_lost).flat_map(|attempt| {
-            let fibers = attempt.event.map(|event| self.guarded(turn, Some(event)));
-            let fiber = fibers.and_then(|fibers| fibers.first().copied());
-            let tools = attempt.actions.iter().filter_map(Action::call);
-            tools.map(move |call| (call.tool.clone(), fiber))
-        });
-        calls.collect()
-    }
-
-    /// Says whether a turn is one of a session, also while the turn with its first text is undone.
-    fn is_session(&self, turn: &TurnRecord) -> bool {
-        let is_evaluation = || turn.events.iter().any(is_evaluation);
-        turn.actor == MAIN && (self.state.is_session || is_evaluation()) && self.state.actor(MAIN).is_some()
-    }
-
-    /// Says whether a handler of the main program failed at the words of others, also after it has
-    /// waited, in a run that has clients: one of them must not end the run for all.
-    fn is_set_off_by_others(&self, turn: &TurnRecord, lost: Option<u64>) -> bool {
-        let Some(main) = self.state.actor(MAIN).filter(|_| turn.actor == MAIN) else {
-            return false;
-        };
-        let events = (0..).zip(&turn.events);
-        let mut lost = events.filter(|(at, _)| lost.is_none_or(|lost| lost == *at));
-        let is_told = matches!(turn.cause, Cause::Turn { .. });
-        self.state.has_clients() && lost.all(|(_, event)| main.is_served(event) || (is_told && event.is_of_dataspace()))
     }
 
     /// Ends only what the event at a position led to, or all events if the turn failed as a whole.

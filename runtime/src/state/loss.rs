@@ -34,7 +34,7 @@ impl Draft {
 
 impl Actor {
     /// Finds the parked fiber that an event wakes.
-    fn woken(&self, event: &Event) -> Option<FiberId> {
+    pub(crate) fn woken(&self, event: &Event) -> Option<FiberId> {
         let waits_for = |is_it: &dyn Fn(&Condition) -> bool| {
             let mut waits = self.waits.values();
             waits

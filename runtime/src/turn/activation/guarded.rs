@@ -10,6 +10,7 @@ use crate::model::failure::Failure;
 use crate::model::identity::{Callable, FiberId};
 use crate::state::actor::{FiberKind, Guard};
 use crate::state::draft::Callables;
+use crate::state::event::Event;
 use crate::state::refusal::Refusal;
 use crate::turn::task::{Argument, End, Task, Until};
 
@@ -60,13 +61,26 @@ impl Activation {
         Ok(!abandoned.is_empty())
     }
 
-    /// Stops the facets that fibers use which have been ended before their work was done.
-    pub(super) fn stop_used_by(&mut self, fibers: &[FiberId]) {
-        let Ok(actor) = self.draft.acting() else { return };
+    /// Stops the facets that fibers use which have been ended before their work was done; returns
+    /// whether there were any.
+    fn stop_used_by(&mut self, fibers: &[FiberId]) -> bool {
+        let Ok(actor) = self.draft.acting() else { return false };
         let is_used = |user: Option<FiberId>| user.is_some_and(|user| fibers.contains(&user));
         let used = actor.facets.iter().filter(|(_, facet)| is_used(facet.user));
         let stops: Vec<Job> = used.map(|(id, _)| Job::Stop(*id)).collect();
+        let has_some = !stops.is_empty();
         self.jobs.extend(stops.into_iter().rev());
+        has_some
+    }
+
+    /// Tells the actor of fibers that have failed while it lives on.
+    pub(crate) fn tell_failed(&mut self, fibers: &[FiberId], why: &Failure) {
+        for fiber in fibers {
+            let (fiber, failure) = (*fiber, why.clone());
+            self.draft
+                .outbox
+                .push(self.draft.actor, Event::Failed { fiber, failure });
+        }
     }
 
     /// Returns the fuel after which a guarded fiber commits. It is less than that of a main
@@ -110,10 +124,10 @@ impl Activation {
     /// Stops the facets that a failed fiber uses, and calls its guard, unless the guard's facet has
     /// stopped.
     pub(super) fn tell_guard(&mut self, fiber: FiberId, why: Failure) -> Result<bool, Failure> {
+        let has_stopped = self.stop_used_by(&[fiber]);
         let Some(guard) = self.draft.fail_guarded(fiber).map_err(failure)? else {
-            return Ok(false);
+            return Ok(has_stopped);
         };
-        self.stop_used_by(&[fiber]);
         let fiber = self.handler_fiber(guard.facet);
         let task = Task::Call {
             procedure: guard.procedure,
