@@ -12,7 +12,6 @@
 pub mod ruling;
 pub mod json;
 pub mod path;
-pub mod schema;
 pub mod predicate;
 pub mod constraint;
 pub mod document;
@@ -26,3 +25,5 @@ pub mod item;
 pub mod card;
 pub mod proposal;
 pub mod case;
+
+pub use duet_schema as schema;

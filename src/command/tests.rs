@@ -1,7 +1,7 @@
 //! The table of commands, and the page of the book that describes them.
 //!
 //! INVARIANT: `docs/src/commands.md` has the words of the parser. `DUET_PAGES=write cargo test
-//! --bin duet page` writes it.
+//! -p duet --lib page` writes it.
 //! Read next: `../command.rs`.
 
 use std::fmt::Write;
@@ -50,7 +50,7 @@ fn the_page_describes_what_the_parser_takes() {
     let written = fs::read_to_string(PAGE).unwrap_or_default();
     assert!(
         written == page,
-        "write docs/src/commands.md: DUET_PAGES=write cargo test --bin duet page"
+        "write docs/src/commands.md: DUET_PAGES=write cargo test -p duet --lib page"
     );
 }
 

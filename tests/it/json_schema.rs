@@ -4,7 +4,7 @@
 //! Each case of `json_schema/cases.json` has a schema, the values that it accepts, and those that
 //! it does not.
 //! INVARIANT: both validators give the same verdict.
-//! `runtime/src/policy/schema.rs` tests the cost of the gate's validator.
+//! `schema/src/schema.rs` tests the cost of the gate's validator.
 //! Read next: `policy.rs`.
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 

@@ -13,6 +13,8 @@
 mod cell;
 mod list;
 mod map;
+mod noted;
+mod order;
 mod savepoints;
 mod set;
 mod table;

@@ -276,7 +276,7 @@ fn entries(case: &Part<'_>) -> Result<Option<Entries>, CaseError> {
 fn schemas(part: &Part<'_>) -> Result<BTreeMap<String, Result<Schema, Malformed>>, CaseError> {
     let fields = part.fields()?.into_iter().flatten();
     Ok(fields
-        .map(|(name, schema)| (name.clone(), Schema::parse(schema)))
+        .map(|(name, schema)| (name.clone(), Schema::parse(schema).map_err(Malformed::from)))
         .collect())
 }
 

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use duet_schema::NoSchema;
 use serde_json::Value;
 
 /// Finds documents by the keys of their entries.
@@ -33,3 +34,9 @@ impl fmt::Display for Malformed {
 }
 
 impl std::error::Error for Malformed {}
+
+impl From<NoSchema> for Malformed {
+    fn from(NoSchema(why): NoSchema) -> Self {
+        Self(why)
+    }
+}

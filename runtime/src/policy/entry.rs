@@ -95,7 +95,7 @@ fn versioned(text: &str) -> Result<Value, Malformed> {
 
 fn schema(document: &Result<Value, Malformed>) -> Result<Schema, Malformed> {
     let document = document.as_ref().map_err(Clone::clone)?;
-    Schema::parse(document.get("schema").unwrap_or(&Value::Null))
+    Ok(Schema::parse(document.get("schema").unwrap_or(&Value::Null))?)
 }
 
 /// The texts of one key, with a count of each.

@@ -81,7 +81,7 @@ impl ReadSchema {
     fn of(source: &Value) -> Self {
         Self {
             places: Places::of(source),
-            schema: Schema::parse(source),
+            schema: Schema::parse(source).map_err(Malformed::from),
         }
     }
 }

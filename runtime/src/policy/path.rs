@@ -3,7 +3,7 @@
 //! INVARIANT: a path reads the snapshot or the proposal, and nothing else; an absent value is
 //! [`None`], unlike a JSON null; a malformed value is [`Malformed`].
 //! It does not compare; `predicate.rs` does.
-//! Read next: `schema.rs`.
+//! Read next: `predicate.rs`.
 
 use std::fmt;
 

@@ -289,7 +289,7 @@ impl SchemaName {
         match value {
             Value::String(name) => Ok(Self::Known(name.clone())),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                Schema::parse(value).map(Self::Inline)
+                Ok(Self::Inline(Schema::parse(value)?))
             }
         }
     }

@@ -10,9 +10,10 @@
 //! It does not know for how many turns a savepoint stays; `../../run/checkpoints.rs` does.
 //! Read next: `../tracked.rs`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::{Bound, RangeBounds};
 
+use super::noted::Noted;
 use super::table::Table;
 
 /// Maximum number of old values in a savepoint; a map that changes more keys between two savepoints
@@ -27,7 +28,7 @@ struct Savepoint<K, V> {
     /// The bound beyond which the map had no key, if most added keys lie there.
     end: Option<Bound<K>>,
     /// The old values of other keys that changed before the next savepoint.
-    old: BTreeMap<K, Option<V>>,
+    old: Noted<K, V>,
 }
 
 impl<K, V> Default for Savepoints<K, V> {
@@ -47,7 +48,7 @@ impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
         self.0.push_back(Savepoint {
             number,
             end,
-            old: BTreeMap::new(),
+            old: Noted::default(),
         });
     }
 
@@ -55,11 +56,12 @@ impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
     pub(super) fn keep(&mut self, key: &K, old: impl FnOnce() -> Option<V>) {
         let Some(newest) = self.0.back_mut() else { return };
         let is_beyond = |end: &Bound<K>| (end.as_ref(), Bound::Unbounded).contains(key);
-        if newest.end.as_ref().is_some_and(is_beyond) || newest.old.contains_key(key) {
+        if newest.end.as_ref().is_some_and(is_beyond) {
             return;
         }
+        let Err(gap) = newest.old.find(key) else { return };
         if newest.old.len() < KEPT_MAX {
-            newest.old.insert(key.clone(), old());
+            newest.old.add(gap, key.clone(), old());
         } else {
             self.0.clear();
         }
@@ -74,11 +76,11 @@ impl<K: Ord + Clone, V: Clone> Savepoints<K, V> {
     /// whether it existed.
     pub(super) fn restore_savepoint(&mut self, number: u64, map: &mut impl Table<K, V>) -> bool {
         let mut reached = None;
-        while let Some(savepoint) = self.0.pop_back_if(|savepoint| savepoint.number >= number) {
+        while let Some(mut savepoint) = self.0.pop_back_if(|savepoint| savepoint.number >= number) {
             for key in savepoint.end.map_or_else(Vec::new, |end| map.keys_from(end)) {
                 map.remove(&key);
             }
-            for (key, old) in savepoint.old {
+            for (key, old) in savepoint.old.drain(usize::MAX) {
                 match old {
                     Some(old) => map.insert(key, old),
                     None => map.remove(&key),

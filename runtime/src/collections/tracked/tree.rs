@@ -70,7 +70,7 @@ impl<K: Ord + Clone, V: Clone + Tracking, M: Table<K, Arc<V>>> TrackedTree<K, V,
             self.touched.push(key.clone());
             // If the turn inserted or removed the value, its note passes to the savepoint at the
             // commit.
-            if let Some(notes) = self.map.notes.as_mut().filter(|notes| notes.get(key).is_none()) {
+            if let Some(notes) = self.map.notes.as_mut().filter(|notes| notes.noted.get(key).is_none()) {
                 notes.savepoints.keep(key, || Some(Arc::clone(value)));
             }
         }

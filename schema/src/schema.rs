@@ -3,13 +3,11 @@
 //! INVARIANT: validation opens no file and no connection; a reference that leaves the schema makes
 //! it invalid. Compiling and judging take a bounded number of steps, whoever wrote the schema: what
 //! would take more is invalid.
-//! It does not store schemas; `entry.rs` does.
-//! Read next: `schema/cost.rs`.
+//! It does not store schemas.
+//! Read next: `cost.rs`.
 
-mod cost;
-mod depth;
-mod reference;
-
+use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,7 +15,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 
-use super::document::Malformed;
+use crate::{cost, depth};
 
 /// Maximum number of steps to compile a schema.
 const COMPILE_STEPS_MAX: u64 = 250_000;
@@ -34,6 +32,18 @@ const BYTES_PER_STEP: u64 = 16;
 
 /// The maximum number of allowed members that an error names.
 const NAMED_MAX: usize = 16;
+
+/// Why a value is no schema that can be judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSchema(pub Cow<'static, str>);
+
+impl fmt::Display for NoSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for NoSchema {}
 
 /// A compiled schema; cheap to clone.
 #[derive(Clone)]
@@ -55,24 +65,23 @@ impl Schema {
     /// Compiles a schema.
     ///
     /// # Errors
-    /// [`Malformed`] if the value is not a schema, refers to something outside of itself, or would
+    /// [`NoSchema`] if the value is not a schema, refers to something outside of itself, or would
     /// take more than 250 000 steps to compile.
-    pub fn parse(value: &Value) -> Result<Self, Malformed> {
+    pub fn parse(value: &Value) -> Result<Self, NoSchema> {
         Self::parse_within(value, COMPILE_STEPS_MAX, JUDGE_STEPS_MAX)
     }
 
-    fn parse_within(value: &Value, compile_steps_max: u64, judge_steps_max: u64) -> Result<Self, Malformed> {
+    fn parse_within(value: &Value, compile_steps_max: u64, judge_steps_max: u64) -> Result<Self, NoSchema> {
         if !value.is_object() && !value.is_boolean() {
-            return Err(Malformed::new("a schema is an object or a boolean"));
+            return Err(NoSchema("a schema is an object or a boolean".into()));
         }
         let multiplies = cost::multiplies(value);
         if multiplies && cost::to_compile(value, compile_steps_max).is_err() {
-            return Err(Malformed::new(format!(
-                "its parts refer to each other too deeply, or in more than {compile_steps_max} ways"
-            )));
+            let told = format!("its parts refer to each other too deeply, or in more than {compile_steps_max} ways");
+            return Err(NoSchema(told.into()));
         }
         let validator = jsonschema::options().with_draft(Draft::Draft202012).build(value);
-        let validator = validator.map_err(|error| Malformed::new(format!("not a schema: {error}")))?;
+        let validator = validator.map_err(|error| NoSchema(format!("not a schema: {error}").into()))?;
         Ok(Self(Arc::new(Compiled {
             validator,
             source: value.clone(),
@@ -96,7 +105,7 @@ impl Schema {
 
     /// The same for a value with this number of bytes in its texts, of which `value` may be the
     /// part down to the levels that the schema looks at.
-    pub(crate) fn work_of(&self, value: &Value, text_bytes: u64, steps_max: u64) -> u64 {
+    pub fn work_of(&self, value: &Value, text_bytes: u64, steps_max: u64) -> u64 {
         let judge_steps_max = self.0.judge_steps_max;
         let steps = match self.count(value, judge_steps_max.min(steps_max)) {
             Ok(steps) if steps.told <= judge_steps_max => steps.told,
@@ -173,7 +182,7 @@ impl Schema {
 }
 
 /// Counts the bytes of the texts in a value, keys included.
-pub(crate) fn text_bytes(value: &Value) -> u64 {
+pub fn text_bytes(value: &Value) -> u64 {
     cost::size(value).1
 }
 

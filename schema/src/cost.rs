@@ -6,14 +6,14 @@
 //! of whoever asks pays for the same number.
 //! INVARIANT: counting takes at most the steps that it allows, and nests to a fixed depth; the
 //! bound depends on the schema and the value alone.
-//! It does not judge a value; `../schema.rs` does.
+//! It does not judge a value; `schema.rs` does.
 //! Read next: `reference.rs`.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::reference::References;
+use crate::reference::References;
 
 /// How deeply applications of subschemas nest, through values and references.
 const DEPTH_MAX: usize = 600;
@@ -45,7 +45,7 @@ const MULTIPLYING: [&str; 7] = [
 ];
 
 /// Says whether a schema has, at any depth, a keyword that multiplies steps.
-pub(super) fn multiplies(schema: &Value) -> bool {
+pub(crate) fn multiplies(schema: &Value) -> bool {
     let mut rest = vec![schema];
     while let Some(value) = rest.pop() {
         match value {
@@ -60,36 +60,36 @@ pub(super) fn multiplies(schema: &Value) -> bool {
 
 /// Bounds of steps.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Steps {
+pub(crate) struct Steps {
     /// To find the verdict; of a schema alone, to compile it.
-    pub(super) verdict: u64,
+    pub(crate) verdict: u64,
     /// To find which parts were evaluated.
     evaluated: u64,
     /// To find the verdict and describe a fault.
-    pub(super) told: u64,
+    pub(crate) told: u64,
 }
 
 /// The steps are more than those allowed, or nest too deeply.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TooMany;
+pub(crate) struct TooMany;
 
 /// Bounds the steps to compile a schema.
-pub(super) fn to_compile(schema: &Value, steps_max: u64) -> Result<Steps, TooMany> {
+pub(crate) fn to_compile(schema: &Value, steps_max: u64) -> Result<Steps, TooMany> {
     bound(schema, true, None, steps_max)
 }
 
 /// Bounds the steps to judge a value by a schema that [multiplies](multiplies) steps.
-pub(super) fn to_judge(schema: &Value, value: &Value, steps_max: u64) -> Result<Steps, TooMany> {
+pub(crate) fn to_judge(schema: &Value, value: &Value, steps_max: u64) -> Result<Steps, TooMany> {
     bound(schema, true, Some(value), steps_max)
 }
 
 /// The same for one that does not: no application comes twice, so none is remembered.
-pub(super) fn to_judge_plainly(schema: &Value, value: &Value, steps_max: u64) -> Result<Steps, TooMany> {
+pub(crate) fn to_judge_plainly(schema: &Value, value: &Value, steps_max: u64) -> Result<Steps, TooMany> {
     bound(schema, false, Some(value), steps_max)
 }
 
 /// Counts the parts of a value, and the bytes of its texts.
-pub(super) fn size(value: &Value) -> (u64, u64) {
+pub(crate) fn size(value: &Value) -> (u64, u64) {
     let (mut parts, mut bytes) = (0, 0);
     let mut rest = vec![value];
     while let Some(value) = rest.pop() {

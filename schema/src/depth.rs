@@ -43,7 +43,7 @@ const COUNTING: [&str; 6] = [
 
 /// Returns how many levels below the top of a value a schema looks at. It recurses on the depth of
 /// the schema, which JSON bounds.
-pub(super) fn levels(schema: &Value) -> usize {
+pub(crate) fn levels(schema: &Value) -> usize {
     match schema {
         Value::Object(fields) => fields
             .iter()

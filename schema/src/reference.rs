@@ -1,7 +1,7 @@
 //! The references of a schema: which of its parts a name may mean.
 //!
 //! INVARIANT: the parts that a reference may mean include the one that the validator finds.
-//! It does not read anything outside of the schema; `../schema.rs` refuses that.
+//! It does not read anything outside of the schema; `schema.rs` refuses that.
 //! Read next: `cost.rs`.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// The names in a schema.
-pub(super) struct References<'a> {
+pub(crate) struct References<'a> {
     root: &'a Value,
     /// The schemas with an `$id`, by the last segment of its path.
     resources: BTreeMap<&'a str, Vec<&'a Value>>,
@@ -20,7 +20,7 @@ pub(super) struct References<'a> {
 
 impl<'a> References<'a> {
     /// Collects the names at any depth, whether a keyword of schemas or a constant holds them.
-    pub(super) fn of(root: &'a Value) -> Self {
+    pub(crate) fn of(root: &'a Value) -> Self {
         let mut found = Self {
             root,
             resources: BTreeMap::new(),
@@ -50,17 +50,17 @@ impl<'a> References<'a> {
     }
 
     /// Says whether what a name means depends on the way to it.
-    pub(super) fn has_dynamic(&self) -> bool {
+    pub(crate) fn has_dynamic(&self) -> bool {
         self.has_dynamic
     }
 
     /// Counts the resources in the schema.
-    pub(super) fn resources(&self) -> usize {
+    pub(crate) fn resources(&self) -> usize {
         self.resources.values().map(Vec::len).sum()
     }
 
     /// Returns the schemas that a reference may mean; none if it leads out.
-    pub(super) fn targets(&self, reference: &str) -> Vec<&'a Value> {
+    pub(crate) fn targets(&self, reference: &str) -> Vec<&'a Value> {
         let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let fragment = decoded(fragment);
         if !fragment.is_empty() && !fragment.starts_with('/') {
