@@ -1,7 +1,7 @@
 //! Messages on standard input, one a line.
 //!
-//! INVARIANT: a line is heard whole or not at all. What follows the limit of a line that is too long
-//! is dropped to its end, so no part of a message is taken for another message.
+//! INVARIANT: a line is heard whole or not at all. The thread drops the rest of a line that is too
+//! long, to its end, so no part of a message is taken for another message.
 //! It does not know what a message says. Read next: `../host.rs`.
 
 use std::io::{self, BufRead, ErrorKind};

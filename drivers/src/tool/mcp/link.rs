@@ -185,7 +185,7 @@ impl Link {
             }
             Transport::Program { .. } => {
                 let (mut program, (output, input)) = Program::start(settings).await?;
-                // The program's own lines have a limit already; the library drops longer ones without a word.
+                // The program's lines have a limit; the library drops longer ones without a word.
                 let transport = AsyncRwTransport::new_client(Lines::new(output), input);
                 let transport = transport.with_max_line_length(usize::MAX);
                 let transport = Probed::new(transport, late.clone());

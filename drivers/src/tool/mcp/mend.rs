@@ -4,8 +4,8 @@
 //! until the time limit. Real servers send half of a character, `NaN`, several messages in one
 //! list, or an error that is a string. This module puts into the right form all that it
 //! understands; of any other answer it makes an error that says why.
-//! INVARIANT: what answers a request gives an answer or an error that the library reads. A line that
-//! is no message, such as a line of a log, gives nothing.
+//! INVARIANT: what answers a request gives an answer or an error that the library reads. A line
+//! that is no message, such as a line of a log, gives nothing.
 //! It does not know which requests wait. Read next: `older.rs`, `failed.rs`.
 //!
 //! Source: JSON-RPC 2.0, "Response object", "Batch"; Model Context Protocol 2025-03-26, "Batching".
