@@ -66,7 +66,9 @@ pub(super) fn mended(text: &[u8], asked: Option<&Json>) -> Option<Vec<Json>> {
         }
         Err(error) => {
             let why = format!("it is no JSON: {error}");
-            Some(id(text).map(|id| unreadable(&id, &why)).into_iter().collect())
+            // The id of a request of the server is none of ours.
+            let id = id(text).filter(|_| member(text, b"\"method\"").is_none());
+            Some(id.map(|id| unreadable(&id, &why)).into_iter().collect())
         }
     }
 }
@@ -157,6 +159,11 @@ fn error_of(error: Json) -> Json {
 
 /// Finds the id of a message that is no JSON: the member of the outermost object.
 pub(crate) fn id(text: &[u8]) -> Option<Json> {
+    first_atom(member(text, b"\"id\"")?)
+}
+
+/// Finds what follows the name of a member of the outermost object.
+fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (mut depth, mut at) = (0_usize, 0);
     while at < text.len() {
         match text[at] {
@@ -165,8 +172,8 @@ pub(crate) fn id(text: &[u8]) -> Option<Json> {
             b'"' => {
                 let end = end_of_string(text, at + 1);
                 let value = text[end..].trim_ascii_start().strip_prefix(b":");
-                if depth == 1 && text[at..end] == *b"\"id\"" && value.is_some() {
-                    return value.and_then(first_atom);
+                if depth == 1 && text[at..end] == *name && value.is_some() {
+                    return value;
                 }
                 at = end;
                 continue;
@@ -342,6 +349,7 @@ mod tests {
         assert_eq!((found.len(), &found[0]["id"]), (1, &json!(3)));
         assert!(is_unreadable(found[0]["error"].get("data")), "{found:?}");
         check("{\"a\": NaN}", Some(&[]));
+        check("{\"id\": 3, \"method\": \"ping\", \"params\": NaN}", Some(&[]));
         check("{'id': 3}", Some(&[]));
     }
 

@@ -99,7 +99,7 @@ fn a_patch_that_is_repeated_ends_what_its_first_attempt_began() {
     let (mut world, call) = patch_two(place.path());
     world.perform(vec![call.clone()]);
     let (note, contents) = kept(world.next_input());
-    let both = r#"[{change: made, path: "a", size_bytes: 2} {change: made, path: "d/b", size_bytes: 4}]"#;
+    let both = r#"[{change: made, path: "a", size_bytes: 2}, {change: made, path: "d/b", size_bytes: 4}]"#;
     // The first attempt ends between the two files, then after both.
     std::fs::write(place.path().join("a"), "a\n").unwrap();
     for _ in 0..2 {
