@@ -287,16 +287,14 @@ fn unknown_revision(revision: &str) -> Refusal {
 
 /// The refusal of a message of the newest revision that lacks what each of them has.
 fn faulty_meta(params: &Json) -> Option<Refusal> {
-    let needed: [(&str, &str, fn(&Json) -> bool); 2] = [
-        (REVISION_KEY, "a string", Json::is_string),
-        (CAPABILITIES_KEY, "an object", Json::is_object),
-    ];
     let member = |key: &str| params.get("_meta").and_then(|meta| meta.get(key));
-    let fault = needed.iter().find_map(|(key, kind, is_kind)| match member(key) {
+    let fault = |key: &str, kind: &str, is_kind: fn(&Json) -> bool| match member(key) {
         None => Some(format!("`_meta` has no `{key}`")),
         Some(value) => (!is_kind(value)).then(|| format!("`{key}` in `_meta` must be {kind}")),
-    });
-    fault.map(Refusal::parameters)
+    };
+    fault(REVISION_KEY, "a string", Json::is_string)
+        .or_else(|| fault(CAPABILITIES_KEY, "an object", Json::is_object))
+        .map(Refusal::parameters)
 }
 
 fn server() -> Json {
