@@ -36,6 +36,9 @@ const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// The member of `_meta` in which a message of that revision says what its client can do.
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
+/// The maximum number of messages in a batch.
+const BATCH_MAX: usize = 1_000;
+
 /// The maximum length of a result, in characters; models pay for each.
 const SHOWN_CHARACTERS_MAX: usize = 20_000;
 
@@ -83,43 +86,28 @@ enum Answer {
 
 impl Protocol for Service {
     fn hear(&self, message: &[u8]) -> Work {
-        let message = match serde_json::from_slice::<Json>(message) {
-            Ok(message) => message,
+        match serde_json::from_slice::<Json>(message) {
+            Ok(Json::Array(all)) if all.len() > BATCH_MAX => {
+                let words = format!("a batch has at most {BATCH_MAX} messages");
+                Work::Reply(refused(&Json::Null, &wrong(-32_600, &words)))
+            }
+            Ok(Json::Array(all)) if !all.is_empty() => {
+                Work::Batch(all.iter().map(|message| self.hear_one(message)).collect())
+            }
+            Ok(message) => self.hear_one(&message),
             Err(error) => {
                 // Whoever waits for an answer knows it by its id.
                 let id = id_within(message).unwrap_or_default();
-                return Work::Reply(refused(
-                    &id,
-                    &wrong(-32_700, &format!("the message is no JSON: {error}")),
-                ));
+                let words = format!("the message is no JSON: {error}");
+                Work::Reply(refused(&id, &wrong(-32_700, &words)))
             }
-        };
-        let method = message.get("method").and_then(Json::as_str);
-        let id = message.get("id").filter(|id| id.is_string() || id.is_number());
-        let params = message.get("params").unwrap_or(&Json::Null);
-        if message.is_object() && message.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
-            let refusal = wrong(
-                -32_600,
-                "the message is of no known version: `jsonrpc` has to be \"2.0\"",
-            );
-            return Work::Reply(refused(id.unwrap_or(&Json::Null), &refusal));
         }
-        match (method, id) {
-            (Some("notifications/cancelled"), None) => params
-                .get("requestId")
-                .map_or(Work::Nothing, |id| Work::Cancel(id.clone())),
-            // Answers to what was never asked, and notifications.
-            (None, Some(_)) if is_answer(&message) => Work::Nothing,
-            (None, Some(id)) => Work::Reply(refused(id, &wrong(-32_600, "the message is no request"))),
-            (Some(_), None) if message.get("id").is_none() => Work::Nothing,
-            (_, None) => Work::Reply(refused(&Json::Null, &wrong(-32_600, "the message is no request"))),
-            (Some(method), Some(id)) => self.request(&Asked {
-                id: id.clone(),
-                method,
-                params,
-                is_modern: revision(params).is_some(),
-            }),
-        }
+    }
+
+    fn refuse_long(&self, beginning: &[u8], bytes_max: usize) -> Json {
+        let id = id_within(beginning).unwrap_or_default();
+        let words = format!("the message is longer than {bytes_max} bytes, and was not heard; send less at once");
+        refused(&id, &wrong(-32_600, &words))
     }
 
     fn hear_http(&self, header: Header<'_>, message: &[u8]) -> HttpWork {
@@ -153,6 +141,36 @@ impl Protocol for Service {
 }
 
 impl Service {
+    /// Takes a message that is in no batch, or one of a batch.
+    fn hear_one(&self, message: &Json) -> Work {
+        let method = message.get("method").and_then(Json::as_str);
+        let id = message.get("id").filter(|id| id.is_string() || id.is_number());
+        let params = message.get("params").unwrap_or(&Json::Null);
+        if message.is_object() && message.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
+            let refusal = wrong(
+                -32_600,
+                "the message is of no known version: `jsonrpc` has to be \"2.0\"",
+            );
+            return Work::Reply(refused(id.unwrap_or(&Json::Null), &refusal));
+        }
+        match (method, id) {
+            (Some("notifications/cancelled"), None) => params
+                .get("requestId")
+                .map_or(Work::Nothing, |id| Work::Cancel(id.clone())),
+            // Answers to what was never asked, and notifications.
+            (None, Some(_)) if is_answer(message) => Work::Nothing,
+            (None, Some(id)) => Work::Reply(refused(id, &wrong(-32_600, "the message is no request"))),
+            (Some(_), None) if message.get("id").is_none() => Work::Nothing,
+            (_, None) => Work::Reply(refused(&Json::Null, &wrong(-32_600, "the message is no request"))),
+            (Some(method), Some(id)) => self.request(&Asked {
+                id: id.clone(),
+                method,
+                params,
+                is_modern: named_revision(params).is_some(),
+            }),
+        }
+    }
+
     fn request(&self, asked: &Asked<'_>) -> Work {
         let answer = match self.answer(asked) {
             Ok(answer) => answer,
@@ -239,8 +257,13 @@ impl Service {
     }
 }
 
+/// What a message names as its revision, which may be no text.
+fn named_revision(params: &Json) -> Option<&Json> {
+    params.get("_meta")?.get(REVISION_KEY)
+}
+
 fn revision(params: &Json) -> Option<&str> {
-    params.get("_meta")?.get(REVISION_KEY)?.as_str()
+    named_revision(params)?.as_str()
 }
 
 /// Whether a message asks for a further part of a list.
@@ -264,12 +287,14 @@ fn unknown_revision(revision: &str) -> Refusal {
 
 /// The refusal of a message of the newest revision that lacks what each of them has.
 fn faulty_meta(params: &Json) -> Option<Refusal> {
-    let meta = params.get("_meta");
-    let missing = [REVISION_KEY, CAPABILITIES_KEY];
-    let missing = missing
-        .iter()
-        .find(|key| meta.and_then(|meta| meta.get(**key)).is_none())?;
-    Some(Refusal::parameters(format!("`_meta` has no `{missing}`")))
+    let member = |key: &str| params.get("_meta").and_then(|meta| meta.get(key));
+    let fault = |key: &str, kind: &str, is_kind: fn(&Json) -> bool| match member(key) {
+        None => Some(format!("`_meta` has no `{key}`")),
+        Some(value) => (!is_kind(value)).then(|| format!("`{key}` in `_meta` must be {kind}")),
+    };
+    fault(REVISION_KEY, "a string", Json::is_string)
+        .or_else(|| fault(CAPABILITIES_KEY, "an object", Json::is_object))
+        .map(Refusal::parameters)
 }
 
 fn server() -> Json {

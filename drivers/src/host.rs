@@ -7,7 +7,7 @@
 //! It does not know the protocol: [`Protocol`] does.
 //! Read next: `host/command.rs`.
 
-use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,16 +16,19 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value as Json;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use command::{Commands, Done};
+use lines::{Line, lines};
+
+use crate::tool::surrogate::unmarked;
 
 pub mod command;
 pub mod folders;
 pub mod health;
 pub mod http;
 mod in_flight;
+mod lines;
 pub mod page;
 
 /// The maximum length of a message, in bytes.
@@ -47,6 +50,8 @@ pub enum Work {
     Cancel(Json),
     /// A command, whose end makes the reply.
     Command(Box<CommandRequest>),
+    /// The messages of a batch, none of which is one; their replies are one list.
+    Batch(Vec<Work>),
 }
 
 /// A request for a command.
@@ -89,6 +94,9 @@ pub struct HttpWork {
 pub trait Protocol: Send + Sync + 'static {
     /// Takes a message.
     fn hear(&self, message: &[u8]) -> Work;
+
+    /// Refuses a message that is longer than `bytes_max`, of which this is the beginning.
+    fn refuse_long(&self, beginning: &[u8], bytes_max: usize) -> Json;
 
     /// Takes a message that came over HTTP, whose headers may repeat parts of it.
     fn hear_http(&self, header: Header<'_>, message: &[u8]) -> HttpWork;
@@ -138,11 +146,17 @@ impl Host {
             tokio::select! {
                 line = lines.recv(), if is_open => match line {
                     None => is_open = false,
-                    Some(line) => match self.protocol.hear(&line) {
+                    Some(Line::Cut(beginning)) => say(&self.protocol.refuse_long(&beginning, MESSAGE_BYTES_MAX))?,
+                    Some(Line::Whole(line)) => match self.protocol.hear(unmarked(&line)) {
                         Work::Nothing => {}
                         Work::Reply(reply) => say(&reply)?,
                         Work::Cancel(id) => commands.cancel(&id),
                         Work::Command(request) => commands.start(*request),
+                        Work::Batch(all) => {
+                            if let Some(replies) = commands.start_batch(all) {
+                                say(&replies)?;
+                            }
+                        }
                     },
                 },
                 reply = commands.next(), if !commands.is_empty() => {
@@ -170,29 +184,6 @@ async fn reader_gone() {
         let gone = PollFlags::ERR | PollFlags::HUP;
         is_gone = looked.is_ok() && looked_at[0].revents().intersects(gone);
     }
-}
-
-/// Reads lines on a thread of its own, because standard input cannot be read otherwise.
-fn lines() -> mpsc::Receiver<Vec<u8>> {
-    let (sender, lines) = mpsc::channel(16);
-    tokio::task::spawn_blocking(move || {
-        let mut input = io::stdin().lock();
-        loop {
-            let mut line = Vec::new();
-            let mut limited = input.by_ref().take(MESSAGE_BYTES_MAX as u64);
-            match limited.read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => return,
-                Ok(_) if line.trim_ascii().is_empty() => {}
-                // The rest of a line that is too long is no JSON either, and is refused as such.
-                Ok(_) => {
-                    if sender.blocking_send(line).is_err() {
-                        return;
-                    }
-                }
-            }
-        }
-    });
-    lines
 }
 
 fn say(message: &Json) -> io::Result<()> {

@@ -30,7 +30,7 @@ pub mod process;
 pub mod returns;
 pub mod scripted;
 pub mod secret;
-mod surrogate;
+pub(crate) mod surrogate;
 pub mod syndicate;
 pub mod undo_log;
 pub mod webhook;

@@ -11,7 +11,7 @@
 use duet_drivers::host::{Header, Work};
 use serde_json::Value as Json;
 
-use super::{MODERN, Refusal, WITH_HANDSHAKE, faulty_meta, revision, unknown_revision, wrong};
+use super::{MODERN, Refusal, WITH_HANDSHAKE, faulty_meta, named_revision, revision, unknown_revision, wrong};
 use crate::grants::drawn_name;
 
 /// The code of a header that says something else than the message.
@@ -27,7 +27,7 @@ const ENCODED: (&str, &str) = ("=?base64?", "?=");
 
 /// Says whether a message is of the revision without a handshake, by itself or by its header.
 pub(super) fn is_modern(header: Header<'_>, message: &Json) -> bool {
-    revision(params(message)).is_some() || header(VERSION).is_some_and(|version| version == MODERN)
+    named_revision(params(message)).is_some() || header(VERSION).is_some_and(|version| version == MODERN)
 }
 
 /// The name of the session of a client that has shaken hands; clients that name none share one.
@@ -48,8 +48,11 @@ fn params(message: &Json) -> &Json {
     message.get("params").unwrap_or(&Json::Null)
 }
 
-/// The refusal of a message whose headers do not fit it.
+/// The refusal of a message whose headers do not fit it, or one of whose batch they do not fit.
 pub(super) fn refusal(header: Header<'_>, message: &Json) -> Option<Refusal> {
+    if let Json::Array(all) = message {
+        return all.iter().find_map(|message| refusal(header, message));
+    }
     let method = message.get("method").and_then(Json::as_str)?;
     let is_needed = is_modern(header, message) && message.get("id").is_some();
     let own = of_version(header, params(message), is_needed);

@@ -48,7 +48,7 @@ impl Served {
     }
 
     /// Sends a request with further headers; returns the status and the body.
-    fn post(&self, headers: &str, message: &Value) -> (u16, String) {
+    pub(crate) fn post(&self, headers: &str, message: &Value) -> (u16, String) {
         let (head, body) = self.send(headers, message);
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body)
     }

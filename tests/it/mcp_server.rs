@@ -401,6 +401,113 @@ fn a_message_that_is_no_json_is_answered_by_its_id() {
 }
 
 #[test]
+fn a_message_that_is_too_long_is_refused_once_and_nothing_of_it_is_obeyed() {
+    let limit = 16 << 20;
+    let ping = request(66, "ping", json!({})).to_string();
+    let begin = "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\",\"params\":{\"x\":";
+    let fill = |text: &str| format!("{text}{}", " ".repeat(limit - text.len()));
+    let text = format!(
+        "{}{}}}}}\n{}\n",
+        fill(begin),
+        fill(&ping),
+        request(7, "ping", json!({}))
+    );
+    let said = Desk::new(&[]).feed("mcp", &text);
+    let replies: Vec<Value> = said
+        .output
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(replies.len(), 2, "{replies:?}");
+    assert_eq!((&replies[0]["id"], &replies[1]["id"]), (&json!(5), &json!(7)));
+    let message = replies[0]["error"]["message"].to_string();
+    assert!(message.contains("longer than 16777216 bytes"), "{message}");
+}
+
+#[test]
+fn a_batch_is_answered_by_one_list() {
+    let desk = Desk::new(&[("p.scm", "(display 42)")]);
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 9 } });
+    let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let run = json!({ "name": "run", "arguments": { "program": "p.scm" } });
+    let all = json!([
+        request(1, "ping", json!({})),
+        note,
+        request(2, "tools/call", run),
+        7,
+        request(9, "tools/call", json!({ "name": "runs", "arguments": {} })),
+        cancel,
+    ]);
+    let ids = |replies: &Value| {
+        let mut ids: Vec<String> = replies
+            .as_array()
+            .unwrap_or_else(|| panic!("{replies}"))
+            .iter()
+            .map(|reply| reply["id"].to_string())
+            .collect();
+        ids.sort();
+        ids
+    };
+    let replies = talk(&desk, "", &[all.clone(), json!([note]), json!([])]);
+    assert_eq!(replies.len(), 2, "{replies:?}");
+    let (list, empty) = if replies[0].is_array() {
+        (&replies[0], &replies[1])
+    } else {
+        (&replies[1], &replies[0])
+    };
+    assert_eq!(ids(list), ["1", "2", "null"]);
+    assert!(list.to_string().contains("42"), "{list}");
+    assert_eq!((&empty["id"], &empty["error"]["code"]), (&Value::Null, &json!(-32_600)));
+
+    let served = Served::start(&desk, &[]);
+    let (status, body) = served.post("", &all);
+    assert_eq!((status, ids(&serde_json::from_str(&body).unwrap())), (200, ids(list)));
+    assert_eq!(served.post("", &json!([note])).0, 202);
+    let pings = json!([request(1, "ping", json!({}))]);
+    assert_eq!(served.post("mcp-method: ping\r\n", &pings).0, 200);
+    assert_eq!(served.post("mcp-method: ping\r\n", &all).0, 400);
+}
+
+#[test]
+fn a_mark_before_a_message_is_ignored() {
+    let said = Desk::new(&[]).feed("mcp", &format!("\u{feff}{}\n", request(1, "ping", json!({}))));
+    let reply: Value = serde_json::from_str(&said.output).unwrap();
+    assert_eq!(reply["result"], json!({}), "{reply}");
+}
+
+#[test]
+fn a_revision_and_capabilities_of_another_kind_are_refused() {
+    let desk = Desk::new(&[]);
+    let served = Served::start(&desk, &[]);
+    let meta = |revision: Value, capabilities: Value| {
+        json!({ "_meta": {
+            "io.modelcontextprotocol/protocolVersion": revision,
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        } })
+    };
+    for (method, params, named) in [
+        ("tools/list", meta(json!(20_260_728), json!({})), "protocolVersion"),
+        ("tools/list", meta(json!(null), json!({})), "protocolVersion"),
+        (
+            "tools/list",
+            meta(json!("2026-07-28"), json!(null)),
+            "clientCapabilities",
+        ),
+        ("tools/list", meta(json!("2026-07-28"), json!([])), "clientCapabilities"),
+        ("initialize", meta(json!(7), json!({})), "protocolVersion"),
+    ] {
+        let asked = request(1, method, params);
+        let error = &talk(&desk, "", &[asked.clone()])[0]["error"];
+        assert_eq!(error["code"], -32_602, "{asked}: {error}");
+        assert!(error["message"].to_string().contains(named), "{asked}: {error}");
+        let headers = format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n");
+        let (status, body) = served.post(&headers, &asked);
+        let reply: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!((status, &reply["error"]["code"]), (400, &json!(-32_602)), "{asked}");
+    }
+}
+
+#[test]
 fn texts_of_a_client_are_in_no_command_line_and_may_be_long() {
     let desk = Desk::new(&[]);
     let text = format!(

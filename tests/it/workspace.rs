@@ -255,6 +255,40 @@ fn a_move_to_the_middle_of_a_write_takes_the_recorded_result_if_the_file_has_cha
     desk.holds(&[("a.txt", "mine"), ("sub/dir/b.txt", "b")]);
 }
 
+/// Before the call has reported what it replaces, and after: the files are as the call left them.
+#[test]
+fn a_move_to_the_middle_of_a_patch_takes_what_its_first_attempt_did() {
+    let deletion = "--- a/f.txt\\n+++ /dev/null\\n@@ -1 +0,0 @@\\n-a\\n";
+    let change = "--- a/f.txt\\n+++ b/f.txt\\n@@ -1 +1 @@\\n-a\\n+b\\n";
+    let deleted = "({path \"f.txt\" change deleted size_bytes 0})";
+    let changed = "({path \"f.txt\" change changed size_bytes 2})";
+    for (call, said, left) in [
+        (format!("patch\" 'patch \"{deletion}\""), deleted, None),
+        (format!("patch\" 'patch \"{change}\""), changed, Some("b\n")),
+        ("delete\" 'path \"f.txt\"".to_owned(), "{previous \"a\\n\"}", None),
+    ] {
+        let program = format!(
+            "(define (tool name . fields) (call-tool 'x name (apply dictionary fields)))
+(tool \"workspace/write\" 'path \"f.txt\" 'content \"a\\n\")
+(write (tool \"workspace/{call}))"
+        );
+        for turn in [3, 4] {
+            for [go, resume] in [["goto p@", "resume p"], ["fork b p@", "resume p/b"]] {
+                let desk = Desk::new(&program, &[]);
+                desk.check("run p.scm --workspace ws", 0, said);
+                let go = match go.strip_prefix("fork b ") {
+                    Some(place) => format!("fork {place}{turn} b"),
+                    None => format!("{go}{turn}"),
+                };
+                desk.check(&go, 0, "");
+                desk.check(resume, 0, said);
+                let files: Vec<(&str, &str)> = left.map(|text| ("f.txt", text)).into_iter().collect();
+                desk.holds(&files);
+            }
+        }
+    }
+}
+
 /// A fork to the middle of a write, after which the same file was written again.
 #[test]
 fn a_fork_to_the_middle_of_a_write_takes_the_recorded_result() {

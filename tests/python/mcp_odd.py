@@ -3,7 +3,8 @@
 Its tool `say` answers in the form that its argument `kind` names; its tool `form` asks the person
 for everything that a form can have. With the argument `linger` it takes a while to end; with `empty`
 it answers methods that it does not know with an empty result; with `circle` each page of its list
-names the same cursor for the next. Python's standard library only.
+names the same cursor for the next; with `torn` the second page is an error; with `no-list` its list
+is missing. Python's standard library only.
 """
 import json
 import sys
@@ -38,6 +39,9 @@ def odd(kind, id):
         ]}),
         "error": json.dumps({"jsonrpc": "2.0", "id": id, "error": "out of cheese"}),
         "nothing": json.dumps({"jsonrpc": "2.0", "id": id}),
+        "twice": answer(id, text("one"))[:-1] + ', "result": {}}',
+        "perhaps": answer(id, {**text("perhaps"), "isError": "true"}),
+        "part": answer(id, {**text("part"), "resultType": "partial"}),
     }
     if kind == "latin":
         return answer(id, text("caf?")).encode().replace(b"?", b"\xe9")
@@ -70,7 +74,15 @@ for line in sys.stdin:
         page = {"tools": [{"name": name, "inputSchema": schema} for name in ("say", "form")]}
         if "circle" in sys.argv:
             page["nextCursor"] = "again"
-        say(answer(id, page).encode())
+        if "torn" in sys.argv:
+            page["nextCursor"] = "more"
+        if "no-list" in sys.argv:
+            page = {}
+        if "torn" in sys.argv and (message.get("params") or {}).get("cursor"):
+            error = {"code": -32603, "message": "page two is broken"}
+            say(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode())
+        else:
+            say(answer(id, page).encode())
     elif method == "tools/call" and message["params"]["name"] == "form":
         asked = {"message": "Tea.", "requestedSchema": FORM}
         say(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "elicitation/create", "params": asked}).encode())

@@ -1,7 +1,8 @@
 """The server of `mcp_server.py` over streamable HTTP, in the revision of 2025: sessions and streams.
 
 `mcp_web.py [MODE STATE]` serves at a port of 127.0.0.1, which it prints. It wants the token
-`open-sesame`, answers calls with streams of events, and everything else with JSON.
+`open-sesame`, answers calls with streams of events, and everything else with JSON. Its tool `refuse`
+answers with the status and the id that its arguments name, or with no id.
 """
 
 import http.server
@@ -43,6 +44,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.reply(202)
         if message["method"] == "server/discover":
             return self.reply(400, b"no session", content_type="text/plain")
+        if message["method"] == "tools/call" and message["params"]["name"] == "refuse":
+            given = message["params"]["arguments"]
+            error = {"code": -32000, "message": "No valid session ID"}
+            ids = {} if given["id"] == "missing" else {"id": given["id"]}
+            said = json.dumps({"jsonrpc": "2.0", **ids, "error": error})
+            return self.reply(given["status"], said.encode(), content_type="application/json")
         try:
             answer = {"result": server.answer(message)}
         except LookupError as unknown:

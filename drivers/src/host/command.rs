@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::task::{AbortHandle, JoinSet, spawn_blocking};
+use tokio::task::{self, AbortHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use super::{CommandRequest, Job};
+use super::{CommandRequest, Job, Work};
 use crate::guard::{self, End, GuardScope, Guarded, Input, NotRun};
 
 /// The maximum length of an output that is kept for a client, in bytes.
@@ -63,6 +63,25 @@ pub(super) struct Commands {
     running: JoinSet<Json>,
     /// By the texts of their ids.
     by_id: BTreeMap<String, AbortHandle>,
+    /// The batches of those that belong to one.
+    batch_of: BTreeMap<task::Id, usize>,
+    batches: BTreeMap<usize, Batch>,
+    batch_count: usize,
+}
+
+/// A batch whose commands are under way.
+#[derive(Default)]
+struct Batch {
+    replies: Vec<Json>,
+    /// The number of commands that have not ended.
+    open_count: usize,
+}
+
+impl Batch {
+    /// The replies as one list, if no command is under way any more; an empty list is no reply.
+    fn whole(self) -> Option<Json> {
+        (self.open_count == 0 && !self.replies.is_empty()).then_some(Json::Array(self.replies))
+    }
 }
 
 impl Commands {
@@ -71,6 +90,9 @@ impl Commands {
             program,
             running: JoinSet::new(),
             by_id: BTreeMap::new(),
+            batch_of: BTreeMap::new(),
+            batches: BTreeMap::new(),
+            batch_count: 0,
         }
     }
 
@@ -79,10 +101,40 @@ impl Commands {
     }
 
     pub(super) fn start(&mut self, request: CommandRequest) {
+        self.spawn(request);
+    }
+
+    fn spawn(&mut self, request: CommandRequest) -> task::Id {
         let (program, id) = (self.program.clone(), request.id.to_string());
         let handle = self.running.spawn(async move { perform(&program, request).await });
         self.by_id.retain(|_, running| !running.is_finished());
+        let task = handle.id();
         self.by_id.insert(id, handle);
+        task
+    }
+
+    /// Starts the commands of a batch; returns its replies if it has none.
+    pub(super) fn start_batch(&mut self, works: Vec<Work>) -> Option<Json> {
+        let number = self.batch_count;
+        let mut batch = Batch::default();
+        for work in works {
+            match work {
+                Work::Nothing | Work::Batch(_) => {}
+                Work::Reply(reply) => batch.replies.push(reply),
+                Work::Cancel(id) => self.cancel(&id),
+                Work::Command(request) => {
+                    let task = self.spawn(*request);
+                    self.batch_of.insert(task, number);
+                    batch.open_count += 1;
+                }
+            }
+        }
+        if batch.open_count == 0 {
+            return batch.whole();
+        }
+        self.batch_count += 1;
+        self.batches.insert(number, batch);
+        None
     }
 
     pub(super) fn cancel(&mut self, id: &Json) {
@@ -91,9 +143,22 @@ impl Commands {
         }
     }
 
-    /// Waits for the next reply; none if a command was cancelled.
+    /// Waits for the next reply; none if a command was cancelled, or others of its batch are under
+    /// way.
     pub(super) async fn next(&mut self) -> Option<Json> {
-        self.running.join_next().await?.ok()
+        let ended = self.running.join_next_with_id().await?;
+        let task = ended.as_ref().map_or_else(task::JoinError::id, |(task, _)| *task);
+        let reply = ended.ok().map(|(_, reply)| reply);
+        let Some(number) = self.batch_of.remove(&task) else {
+            return reply;
+        };
+        let batch = self.batches.get_mut(&number)?;
+        batch.replies.extend(reply);
+        batch.open_count -= 1;
+        if batch.open_count > 0 {
+            return None;
+        }
+        self.batches.remove(&number)?.whole()
     }
 }
 

@@ -15,6 +15,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
@@ -28,6 +29,7 @@ use super::in_flight::InFlight;
 use super::{CommandRequest, Host, MESSAGE_BYTES_MAX, Work, runtime};
 use crate::http_server::{Client, NoMessage, Responder, bearer, is_same, message, receive};
 use crate::page::may_be_of_a_page;
+use crate::tool::surrogate::unmarked;
 
 /// The maximum number of commands at the same time.
 const COMMANDS_MAX: usize = 32;
@@ -103,13 +105,12 @@ impl HttpHost {
         if !client.admit() {
             return busy();
         }
-        let asked = self.host.protocol.hear_http(&|name| header(&head.headers, name), &body);
+        let header = |name: &str| header(&head.headers, name);
+        let asked = self.host.protocol.hear_http(&header, unmarked(&body));
         match asked.work {
             Work::Nothing => plain(StatusCode::ACCEPTED, ""),
             Work::Cancel(id) => {
-                if let Some(client) = asked.client {
-                    self.in_flight.cancel(client, &id);
-                }
+                self.cancel(asked.client.as_ref(), &id);
                 plain(StatusCode::ACCEPTED, "")
             }
             Work::Reply(reply) => {
@@ -121,14 +122,49 @@ impl HttpHost {
                 }
                 response
             }
-            Work::Command(request) => self.perform(*request, asked.client).await,
+            Work::Command(request) => match self.perform(*request, asked.client.as_ref()).await {
+                Some(reply) => json(StatusCode::OK, &reply),
+                None => unanswered(),
+            },
+            Work::Batch(all) => self.perform_all(all, asked.client.as_ref()).await,
         }
     }
 
-    /// Runs a command to its end, or until its client cancels it. A client that closes its
-    /// connection drops this, which ends the command, too.
-    async fn perform(&self, request: CommandRequest, client: Option<String>) -> Response<Full<Bytes>> {
-        let entry = client.map(|client| self.in_flight.enter(client, &request.id));
+    /// Answers the messages of a batch by one list.
+    async fn perform_all(&self, works: Vec<Work>, client: Option<&String>) -> Response<Full<Bytes>> {
+        let has_requests = works
+            .iter()
+            .any(|work| matches!(work, Work::Reply(_) | Work::Command(_)));
+        let replies = works.into_iter().map(|work| async move {
+            match work {
+                Work::Nothing | Work::Batch(_) => None,
+                Work::Reply(reply) => Some(reply),
+                Work::Cancel(id) => {
+                    self.cancel(client, &id);
+                    None
+                }
+                Work::Command(request) => self.perform(*request, client).await,
+            }
+        });
+        let replies: Vec<Json> = join_all(replies).await.into_iter().flatten().collect();
+        match (replies.is_empty(), has_requests) {
+            (false, _) => json(StatusCode::OK, &Json::Array(replies)),
+            (true, true) => unanswered(),
+            (true, false) => plain(StatusCode::ACCEPTED, ""),
+        }
+    }
+
+    /// Ends the request of a client that has this id.
+    fn cancel(&self, client: Option<&String>, id: &Json) {
+        if let Some(client) = client {
+            self.in_flight.cancel(client.clone(), id);
+        }
+    }
+
+    /// Runs a command to its end, or until its client cancels it: then there is no reply. A client
+    /// that closes its connection drops this, which ends the command, too.
+    async fn perform(&self, request: CommandRequest, client: Option<&String>) -> Option<Json> {
+        let entry = client.map(|client| self.in_flight.enter(client.clone(), &request.id));
         let cancelled = async {
             match &entry {
                 Some(entry) => entry.cancelled().await,
@@ -140,9 +176,8 @@ impl HttpHost {
             perform(&self.host.program, request).await
         };
         tokio::select! {
-            reply = performed => json(StatusCode::OK, &reply),
-            // A stream of events that ends without the reply: the client waits for none.
-            () = cancelled => of_kind(StatusCode::OK, "text/event-stream", ""),
+            reply = performed => Some(reply),
+            () = cancelled => None,
         }
     }
 
@@ -181,6 +216,11 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     let values = headers.get_all(name).iter();
     let values: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
     (!values.is_empty()).then(|| values.join(", "))
+}
+
+/// A stream of events that ends without the reply: the client waits for none.
+fn unanswered() -> Response<Full<Bytes>> {
+    of_kind(StatusCode::OK, "text/event-stream", "")
 }
 
 fn busy() -> Response<Full<Bytes>> {

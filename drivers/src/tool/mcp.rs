@@ -108,7 +108,7 @@ pub fn look(settings: Settings) -> Result<Json, ToolFailure> {
         let server = Server::new(settings);
         let found = server.tools().await;
         server.stop().await;
-        found.map(listing::Listing::shown)
+        found.map(listing::Listing::shown).map_err(|unlisted| unlisted.failure)
     })
 }
 
@@ -136,9 +136,7 @@ pub(crate) async fn introduce(servers: Vec<Arc<Server>>) -> Introduced {
                 all.tools
                     .extend(tools.map(|tool| Remote::of(Arc::clone(&server), tool)));
             }
-            Err(failure) => all
-                .problems
-                .push(format!("{}; calls of `{name}/…` fail until it starts", failure.message)),
+            Err(unlisted) => all.problems.push(unlisted.problem(name)),
         }
     }
     all

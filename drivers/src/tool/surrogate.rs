@@ -1,11 +1,12 @@
-//! Halves of characters in JSON text, as programs in JavaScript write them that cut strings.
+//! What JSON texts of others have that no text here can hold: halves of characters, as programs in
+//! JavaScript write them that cut strings, and marks of the byte order.
 //!
 //! JSON can name half of a character beyond U+FFFF, as `\ud83d`; no text here can hold it. A cut
 //! stream has one half at the end of one piece and the other at the beginning of the next.
 //! INVARIANT: a text without halves stays as it is.
-//! It does not read JSON. Read next: `model/protocol.rs`, `mcp/mend.rs`.
+//! It does not read JSON. Read next: `model/posting.rs`, `mcp/mend.rs`.
 //!
-//! Source: RFC 8259, sections 7 and 8.2.
+//! Source: RFC 8259, sections 7, 8.1 and 8.2.
 
 use std::borrow::Cow;
 
@@ -14,6 +15,14 @@ const FIRST: u32 = 0x0010_f800;
 
 /// The first half of all, in UTF-16.
 const FIRST_UNIT: u32 = 0xd800;
+
+/// The mark that may stand before a text, in UTF-8.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Returns a text without the byte order mark before it.
+pub(crate) fn unmarked(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
 
 /// Puts a character in the place of each escape in JSON text that is half of a character.
 pub(super) fn marked(json: &str) -> Cow<'_, str> {

@@ -59,11 +59,20 @@ impl UndoLog {
         (Self(Some(Arc::new(journaled))), acknowledgement)
     }
 
+    /// Takes what the first attempt of this call has recorded, if it repeats one: that is what the
+    /// call replaces, and the first attempt may have replaced some of it.
+    pub(crate) fn kept(&self) -> Option<UndoNote> {
+        let call = self.0.as_ref()?;
+        let mut waiting = call.acknowledgement.lock().unwrap_or_else(PoisonError::into_inner);
+        // A repeated call starts with the note of its first attempt.
+        let kept = waiting.as_mut()?.try_recv().ok()?;
+        *waiting = None;
+        Some(kept)
+    }
+
     /// Records the contents that the call is about to replace, and waits until the record is
     /// durable.
     ///
-    /// If this call repeats one after a crash, it returns what the first attempt recorded, because
-    /// that is what the call replaces.
     /// A caller outside any run has no journal, and gets its own note back. A call records once.
     ///
     /// # Errors
@@ -76,12 +85,7 @@ impl UndoLog {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        let mut waiting =
-            waiting.ok_or_else(|| Kind::Failed.because("the tool told twice what it is about to replace"))?;
-        // A repeated call starts with the note of its first attempt.
-        if let Ok(kept) = waiting.try_recv() {
-            return Ok(kept);
-        }
+        let waiting = waiting.ok_or_else(|| Kind::Failed.because("the tool told twice what it is about to replace"))?;
         let input = Input::Kept {
             request: call.request,
             note: own.note,

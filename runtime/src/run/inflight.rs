@@ -17,12 +17,12 @@ use duet_journal::{Blob, BranchName, Head, Record, Sequence, StoreError, Tip};
 use preserves::{IOValue, Value, ValueImpl};
 
 use crate::action::Action;
-use crate::driver::{EffectKind, Input};
+use crate::driver::{EffectKind, Input, ToolFailure};
 use crate::model::identity::RequestId;
 use crate::model::value::Fact;
 use crate::record::{Body, TurnRecord};
 use crate::run::error::RunError;
-use crate::run::input::{CONFLICT, answered, interrupted};
+use crate::run::input::{CONFLICT, NOT_FOUND, answered, interrupted};
 use crate::run::past::{Past, pasts};
 use crate::run::source::{PORTION, Source};
 use crate::state::RunState;
@@ -43,8 +43,8 @@ pub(crate) struct Memory {
     /// Calls that are made, whatever was made before.
     pub(super) afresh: BTreeSet<RequestId>,
     pub(super) recalled: Vec<Recalled>,
-    /// Calls that are made again after a report of what they replace, with the results that other
-    /// branches have recorded.
+    /// Calls that are made again although other branches have recorded results, with these; and
+    /// those that have reported what they replace.
     pub(super) resumed: BTreeMap<RequestId, Option<Outcome>>,
 }
 
@@ -148,9 +148,9 @@ impl Memory {
             return None;
         };
         let known = self.resumed.remove(request)?;
-        let is_conflict = outcome.as_ref().is_err_and(|failure| failure.kind == CONFLICT);
+        let is_changed = |failure: &ToolFailure| [CONFLICT, NOT_FOUND].contains(&&*failure.kind);
         let instead = || known.map_or_else(|| interrupted(*request), |outcome| answered(*request, outcome));
-        is_conflict.then(instead)
+        outcome.as_ref().is_err_and(is_changed).then(instead)
     }
 }
 
@@ -260,21 +260,13 @@ fn position(number: u64) -> Result<Sequence, RunError> {
     Sequence::new(number).map_err(|_| RunError::Full)
 }
 
-/// Finds the results that other branches have recorded for calls that are open in `state`, except
-/// calls of the tools in `again` that have not reported what they replace.
+/// Finds the results that other branches have recorded for calls that are open in `state`.
 ///
 /// # Errors
 /// [`RunError::Store`], [`RunError::Decode`].
-pub(crate) fn answers(
-    source: &Source<'_>,
-    state: &RunState,
-    again: &BTreeSet<String>,
-) -> Result<BTreeMap<RequestId, Outcome>, RunError> {
+pub(crate) fn answers(source: &Source<'_>, state: &RunState) -> Result<BTreeMap<RequestId, Outcome>, RunError> {
     let open = state.requests.iter().filter(|(_, request)| request.answer.is_none());
-    let calls = open.filter(|(_, request)| {
-        let is_sought = |name: &String| request.kept.is_some() || !again.contains(name);
-        matches!(&request.question, Question::Tool { name, .. } if is_sought(name))
-    });
+    let calls = open.filter(|(_, request)| matches!(&request.question, Question::Tool { .. }));
     let calls: Vec<RequestId> = calls.map(|(id, _)| *id).collect();
     if calls.is_empty() {
         return Ok(BTreeMap::new());
@@ -331,7 +323,7 @@ pub(crate) fn later_answers(
     state: &RunState,
     at: Sequence,
 ) -> Result<BTreeMap<RequestId, Outcome>, RunError> {
-    let mut found = answers(source, state, &BTreeSet::new())?;
+    let mut found = answers(source, state)?;
     let head = source.store.head(source.run, source.branch)?;
     let Some(last) = head.map(|head| head.sequence).filter(|last| *last > at) else {
         return Ok(found);

@@ -23,6 +23,9 @@ pub const INTERRUPTED: &str = "interrupted";
 /// The kind of failure of a call that found a file changed since it reported what it replaces.
 pub(super) const CONFLICT: &str = "conflict";
 
+/// The kind of failures of tools that find nothing.
+pub(super) const NOT_FOUND: &str = "not-found";
+
 /// An upper bound of the levels that a record puts around an input's value.
 const LEVELS_AROUND: usize = 12;
 

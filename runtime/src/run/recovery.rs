@@ -73,7 +73,7 @@ impl Run {
         policy: SnapshotPolicy,
         recovery: &Recovery,
     ) -> Result<Self, RunError> {
-        let known = inflight::answers(source, &self.state, &recovery.reversible)?;
+        let known = inflight::answers(source, &self.state)?;
         let kept = inflight::contents(source, &self.state)?;
         self.epoch = epoch;
         self.policy = policy;
@@ -99,8 +99,11 @@ impl Run {
         let (mut recorded, mut lost) = (Vec::new(), Vec::new());
         for (id, request) in open {
             let is_afresh = recovery.afresh.contains(id);
-            if request.kept.is_some() && is_reversible(recovery, &request.question) && !is_afresh {
-                self.memory.resumed.insert(*id, known.remove(id));
+            if is_reversible(recovery, &request.question) && !is_afresh {
+                let outcome = known.remove(id);
+                if request.kept.is_some() || outcome.is_some() {
+                    self.memory.resumed.insert(*id, outcome);
+                }
             }
             if let Some(outcome) = known.remove(id).filter(|_| !is_afresh) {
                 recorded.push(answered(*id, outcome));

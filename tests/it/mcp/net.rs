@@ -84,6 +84,24 @@ fn a_server_on_the_net_has_sessions_streams_and_a_token() {
 }
 
 #[test]
+fn a_refusal_answers_its_request_whatever_id_it_names() {
+    let web = Web::start("mcp_web.py", &[]);
+    let program = "(for-each
+  (lambda (status)
+    (for-each (lambda (id) (try (lambda () (call \"refuse\" 'status status 'id id))))
+      (list 'null \"missing\" \"server-error\" 4711)))
+  '(400 406 500 200))";
+    let limit = "timeout_ms = 20000\n";
+    let desk = desk(
+        program,
+        &format!("url = \"{}/mcp\"\ntoken = \"WEB_TOKEN\"\n{limit}", web.1),
+    );
+    let said = run(&desk, &[("WEB_TOKEN", "open-sesame")]);
+    let expected = "failed\nthe MCP server `t` refuses: No valid session ID (code -32000)\n";
+    assert_eq!(said, expected.repeat(16));
+}
+
+#[test]
 fn a_server_on_the_net_has_tasks_of_the_older_revision() {
     let desk = desk(
         "(import (duet mcp))\n(show (mcp-text (mcp-call 'p \"t/long\" (dictionary))))",

@@ -44,6 +44,39 @@ fn answers_in_odd_forms_are_understood_or_fail_at_once() {
 }
 
 #[test]
+fn answers_that_contradict_themselves_or_are_not_whole_are_no_results() {
+    let program = "(for-each
+  (lambda (kind) (try (lambda () (said (call \"say\" 'kind kind)))))
+  '(\"twice\" \"perhaps\" \"part\"))";
+    let done = desk(program).duet("run p.scm --allow-server t");
+    let lines: Vec<&str> = done.output.lines().collect();
+    let [kind, twice, other, perhaps, last, part] = lines[..] else {
+        panic!("{done:?}")
+    };
+    assert_eq!((kind, other, last), ("bad-result", "bad-result", "bad-result"));
+    assert!(twice.contains("it names a member twice"), "{twice}");
+    assert!(perhaps.contains("the `isError` \"true\""), "{perhaps}");
+    assert!(part.contains("a result of the type \"partial\""), "{part}");
+}
+
+#[test]
+fn a_list_that_breaks_off_counts_as_far_as_it_came_and_what_is_not_checked_is_told() {
+    let desk = desk_with("torn", "(try (lambda () (said (call \"say\" 'kind 7))))");
+    let done = desk.duet("run p.scm --allow-server t");
+    assert!(done.output.contains("7 is not of type"), "{done:?}");
+    let told = "MCP server `t`: its list of tools breaks off: the MCP server `t` refuses: page two is broken (code \
+                -32603); the arguments of tools that are missing in it are not checked";
+    assert!(done.errors.contains(told), "{done:?}");
+    assert!(!done.errors.contains("fail until it starts"), "{done:?}");
+
+    let desk = desk_with("no-list", "(try (lambda () (said (call \"say\" 'kind \"both\"))))");
+    let done = desk.duet("run p.scm --allow-server t");
+    assert_eq!(done.output, "both\n", "{done:?}");
+    let told = "answers with no list of its tools; the arguments of calls of `t/…` are not checked";
+    assert!(done.errors.contains(told), "{done:?}");
+}
+
+#[test]
 fn a_form_says_what_fits_and_asks_again_for_what_does_not() {
     let desk = desk("(import (duet mcp))\n(display (mcp-text (mcp-call 'p \"t/form\" (dictionary))))");
     let answers = [

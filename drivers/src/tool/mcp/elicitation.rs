@@ -1,6 +1,7 @@
 //! Results of calls as programs see them: an answer, a failure, a question to the person, a task.
 //!
-//! INVARIANT: a question has the same form, whichever revision of the protocol its server speaks.
+//! INVARIANT: a question has the same form, whichever revision of the protocol its server speaks;
+//! only what says that it is whole, and not that it failed, is an answer.
 //! It does not ask the person; the program does.
 //! Read next: `request.rs`.
 //!
@@ -13,6 +14,9 @@ use crate::tool::failure::Kind;
 
 /// What the state of a call begins with that waits in this process.
 pub(super) const OWN_STATE: &str = "duet:call:";
+
+/// The types of results; one that names none is complete.
+const KINDS: [&str; 2] = ["complete", "input_required"];
 
 /// Members of results that mean nothing to a program, and those that only Duet gives.
 const LEFT_OUT: [&str; 7] = [
@@ -38,19 +42,34 @@ pub(super) fn result(server: &str, shown: &str, answer: Json) -> Result<Json, To
     if members.get("resultType").and_then(Json::as_str) == Some("input_required") {
         return question(server, shown, &members);
     }
-    if members.get("isError") == Some(&Json::Bool(true)) {
-        let said = words(members.get("content"));
-        let said = if said.is_empty() {
-            "it says no more".to_owned()
-        } else {
-            said
-        };
-        return Err(Kind::Failed.because(format!("{shown} of the MCP server `{server}` failed: {said}")));
+    if let Some(kind) = foreign_kind(&members) {
+        let message = format!("the MCP server `{server}` answers {shown} with a result of the type {kind}");
+        return Err(Kind::BadResult.because(format!("{message}, which Duet does not know")));
+    }
+    match members.get("isError") {
+        None | Some(Json::Null | Json::Bool(false)) => {}
+        Some(Json::Bool(true)) => {
+            let said = words(members.get("content"));
+            let said = if said.is_empty() { "it says no more" } else { &said };
+            return Err(Kind::Failed.because(format!("{shown} of the MCP server `{server}` failed: {said}")));
+        }
+        Some(other) => {
+            let said = words(members.get("content"));
+            let message = format!("the MCP server `{server}` answers {shown} with the `isError` {other}");
+            return Err(Kind::BadResult.because(format!("{message}, which does not say whether it failed: {said}")));
+        }
     }
     for member in LEFT_OUT {
         members.remove(member);
     }
     Ok(Json::Object(members))
+}
+
+/// The type of a result, as JSON, if it is none that the protocol has: such a result may be a part
+/// of one.
+pub(super) fn foreign_kind(members: &Map<String, Json>) -> Option<&Json> {
+    let kind = members.get("resultType").filter(|kind| !kind.is_null())?;
+    (!KINDS.iter().any(|known| kind == known)).then_some(kind)
 }
 
 /// Makes the result of a request from the server's answer, which for a call of a tool may be a
@@ -104,4 +123,39 @@ fn words(content: Option<&Json>) -> String {
     let parts = content.and_then(Json::as_array).into_iter().flatten();
     let texts = parts.filter_map(|part| part.get("text").and_then(Json::as_str));
     texts.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_whole_and_did_not_fail_is_an_answer() {
+        let content = json!([{ "type": "text", "text": "half" }]);
+        for (member, value, kind) in [
+            ("isError", json!(true), "failed"),
+            ("isError", json!("true"), "bad-result"),
+            ("isError", json!("false"), "bad-result"),
+            ("isError", json!(1), "bad-result"),
+            ("resultType", json!("partial"), "bad-result"),
+            ("resultType", json!("task"), "bad-result"),
+            ("resultType", json!(7), "bad-result"),
+        ] {
+            let failure = result("s", "the tool `a`", json!({ "content": content, member: value })).unwrap_err();
+            assert_eq!(failure.kind, kind, "{member} {value}: {failure:?}");
+        }
+        for (member, value) in [
+            ("isError", json!(false)),
+            ("isError", json!(null)),
+            ("resultType", json!("complete")),
+            ("resultType", json!(null)),
+        ] {
+            let answer = json!({ "content": content, member: value });
+            assert_eq!(
+                result("s", "the tool `a`", answer).unwrap(),
+                json!({ "content": content }),
+                "{member}"
+            );
+        }
+    }
 }

@@ -185,7 +185,9 @@ impl Link {
             }
             Transport::Program { .. } => {
                 let (mut program, (output, input)) = Program::start(settings).await?;
+                // The program's lines have a limit; the library drops longer ones without a word.
                 let transport = AsyncRwTransport::new_client(Lines::new(output), input);
+                let transport = transport.with_max_line_length(usize::MAX);
                 let transport = Probed::new(transport, late.clone());
                 match client.clone().serve_with_lifecycle(transport, mode).await {
                     Ok(service) => (service, Some(program)),
@@ -248,19 +250,29 @@ impl Link {
         }
     }
 
-    /// Asks for a list in as many pages as the server makes of it. A cursor that the server has
-    /// given before ends the list.
+    /// Asks for a whole list.
     pub(super) async fn all(&self, what: &str, context: &Context) -> Result<Pages, ToolFailure> {
-        let mut all = Vec::new();
+        let mut pages = Pages::default();
+        self.list(what, context, &mut pages).await?;
+        Ok(pages)
+    }
+
+    /// Asks for a list in as many pages as the server makes of it; those that come stay in `pages`
+    /// if the list breaks off. A cursor that the server has given before ends the list.
+    pub(super) async fn list(&self, what: &str, context: &Context, pages: &mut Pages) -> Result<(), ToolFailure> {
         let mut cursors = BTreeSet::new();
         let mut cursor = None;
-        let mut is_going_round = false;
+        let all = &mut pages.all;
         loop {
             let page = match self.request(listing(what, cursor), context).await {
                 // A server without such things need not know the question.
                 Err(failure) if failure.kind == Kind::NoSuchTool.as_str() => break,
                 page => page?,
             };
+            if let Some(kind) = page.as_object().and_then(elicitation::foreign_kind) {
+                let message = format!("the MCP server `{}` answers with a list of the type {kind}", self.name);
+                return Err(Kind::BadResult.because(format!("{message}, which Duet does not know")));
+            }
             let Some(found) = page.get(what).and_then(Json::as_array) else {
                 let message = format!("the MCP server `{}` answers with no list of its {what}", self.name);
                 return Err(Kind::BadResult.because(message));
@@ -272,7 +284,7 @@ impl Link {
             };
             // A page that came by a repeated cursor has come before.
             if !cursors.insert(next.clone()) {
-                is_going_round = true;
+                pages.is_going_round = true;
                 break;
             }
             all.extend(found.iter().cloned());
@@ -283,10 +295,10 @@ impl Link {
             cursor = Some(next);
         }
         if what == "tools" && self.has_older_tasks {
-            let known = older::with_tasks(&all);
+            let known = older::with_tasks(all);
             *self.with_tasks.lock().unwrap_or_else(PoisonError::into_inner) = Some(known);
         }
-        Ok(Pages { all, is_going_round })
+        Ok(())
     }
 
     /// Says whether the server makes tasks of calls by the revision of 2025.

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use duet_runtime::driver::ToolFailure;
 use duet_runtime::policy::schema::Schema;
 use serde_json::{Value as Json, json};
 
@@ -59,10 +60,32 @@ impl Listing {
 }
 
 /// What a server lists.
+#[derive(Default)]
 pub(super) struct Pages {
     pub(super) all: Vec<Json>,
     /// Whether the list ended because the server gave a cursor that it had given before.
     pub(super) is_going_round: bool,
+    /// Why the list broke off, if it did.
+    pub(super) fault: Option<String>,
+}
+
+/// Why no tool of a server is known.
+pub(super) struct Unlisted {
+    pub(super) failure: ToolFailure,
+    /// Whether the server runs, so that its tools can be called.
+    pub(super) is_started: bool,
+}
+
+impl Unlisted {
+    /// Says what is wrong, and what becomes of calls.
+    pub(super) fn problem(&self, server: &str) -> String {
+        let said = &self.failure.message;
+        if self.is_started {
+            format!("{said}; the arguments of calls of `{server}/…` are not checked")
+        } else {
+            format!("{said}; calls of `{server}/…` fail until it starts")
+        }
+    }
 }
 
 /// Reads the tools that a server lists.
@@ -72,6 +95,12 @@ pub(super) fn read(settings: &Settings, listed: &Pages) -> Listing {
     if listed.is_going_round {
         let problem = "it gives the same page of its list again; the tools of the pages before count";
         listing.problems.push(problem.to_owned());
+    }
+    if let Some(fault) = &listed.fault {
+        let what = "the arguments of tools that are missing in it are not checked";
+        listing
+            .problems
+            .push(format!("its list of tools breaks off: {fault}; {what}"));
     }
     let mut names = BTreeSet::new();
     let mut room_bytes = SCHEMAS_BYTES_MAX;
@@ -234,7 +263,7 @@ mod tests {
         let settings = Settings::new("t", Transport::Refused(String::new()));
         let listed = Pages {
             all: tools.to_vec(),
-            is_going_round: false,
+            ..Pages::default()
         };
         let listing = read(&settings, &listed);
         (listing.tools.len(), listing.problems)

@@ -4,8 +4,8 @@
 //! until the time limit. Real servers send half of a character, `NaN`, several messages in one
 //! list, or an error that is a string. This module puts into the right form all that it
 //! understands; of any other answer it makes an error that says why.
-//! INVARIANT: what answers a request gives an answer or an error. A line that is no message, such
-//! as a line of a log, gives nothing.
+//! INVARIANT: what answers a request gives an answer or an error that the library reads. A line
+//! that is no message, such as a line of a log, gives nothing.
 //! It does not know which requests wait. Read next: `older.rs`, `failed.rs`.
 //!
 //! Source: JSON-RPC 2.0, "Response object", "Batch"; Model Context Protocol 2025-03-26, "Batching".
@@ -14,12 +14,12 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use rmcp::model::ErrorCode;
+use rmcp::model::{ErrorCode, ServerJsonRpcMessage};
 use serde_json::{Map, Value as Json, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::{older, probe};
-use crate::tool::surrogate::{joined, marked};
+use crate::tool::surrogate::{joined, marked, unmarked};
 
 /// The number of bytes that are read at once.
 const CHUNK_BYTES: usize = 16 << 10;
@@ -38,27 +38,37 @@ pub(super) fn unreadable(id: &Json, why: &str) -> Json {
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-/// Brings a text into the form of messages; `None` if it needs no change.
-pub(super) fn mended(text: &[u8]) -> Option<Vec<Json>> {
-    let text = text.trim_ascii();
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+/// Brings a text into the form of messages; `None` if it needs no change. `asked` is the request
+/// that the text answers, if there is only one.
+pub(super) fn mended(text: &[u8], asked: Option<&Json>) -> Option<Vec<Json>> {
+    let came = text.trim_ascii();
+    let text = unmarked(came);
     if !text.starts_with(b"{") && !text.starts_with(b"[") {
         return None;
     }
     let read: Result<Json, _> = serde_json::from_slice(text);
-    let mut is_changed = read.is_err();
+    let mut is_changed = read.is_err() || text.len() < came.len();
     match read.or_else(|_| serde_json::from_str(&whole_characters(text))) {
         Ok(Json::Array(messages)) => {
-            let formed = |message| formed(message, &mut is_changed);
+            let formed = |message| formed(message, asked, &mut is_changed);
             Some(messages.into_iter().map(formed).collect())
         }
         Ok(value) => {
-            let message = formed(value, &mut is_changed);
-            is_changed.then(|| vec![message])
+            let message = formed(value, asked, &mut is_changed);
+            let is_answer = message.get("method").is_none() && message.get("id").is_some();
+            if is_changed || !is_answer {
+                return is_changed.then(|| vec![message]);
+            }
+            // The value does not show what the text says twice.
+            let read: Result<ServerJsonRpcMessage, _> = serde_json::from_slice(text);
+            let why = |error| format!("it names a member twice, or in a form that it cannot have: {error}");
+            read.err().map(|error| vec![unreadable(&message["id"], &why(error))])
         }
         Err(error) => {
             let why = format!("it is no JSON: {error}");
-            Some(id(text).map(|id| unreadable(&id, &why)).into_iter().collect())
+            // The id of a request of the server is none of ours.
+            let id = id(text).filter(|_| member(text, b"\"method\"").is_none());
+            Some(id.map(|id| unreadable(&id, &why)).into_iter().collect())
         }
     }
 }
@@ -70,12 +80,20 @@ fn whole_characters(text: &[u8]) -> String {
 
 /// Brings one message into form, and notes whether that changed it. Whatever is no message stays as
 /// it is.
-fn formed(message: Json, is_changed: &mut bool) -> Json {
+fn formed(message: Json, asked: Option<&Json>, is_changed: &mut bool) -> Json {
     let Json::Object(mut members) = message else {
         return message;
     };
-    let is_answer = !members.contains_key("method") && members.contains_key("id");
-    if !is_answer && !members.contains_key("method") {
+    let has = |member: &str| members.contains_key(member);
+    let is_result = has("result") || has("error");
+    let is_request = has("method") && !is_result;
+    // A server that cannot tell which request it refuses gives no id, or a word in place of it.
+    if let Some(asked) = asked.filter(|_| is_result && !members.get("id").is_some_and(is_number)) {
+        members.insert("id".to_owned(), asked.clone());
+        *is_changed = true;
+    }
+    let is_answer = !is_request && members.contains_key("id");
+    if !is_answer && !is_request {
         return Json::Object(members);
     }
     let version = json!("2.0");
@@ -88,10 +106,19 @@ fn formed(message: Json, is_changed: &mut bool) -> Json {
     answer
 }
 
+/// Says whether an id can be that of a request, which are numbers; some servers give them back as
+/// texts.
+fn is_number(id: &Json) -> bool {
+    id.is_number() || text_number(id).is_some()
+}
+
+fn text_number(id: &Json) -> Option<u32> {
+    id.as_str()?.parse().ok()
+}
+
 fn answered(mut members: Map<String, Json>, is_changed: &mut bool) -> Json {
-    // Requests have numbers; some servers give them back as texts.
-    let number = members["id"].as_str().and_then(|id| id.parse::<u32>().ok());
-    if let Some(number) = number {
+    *is_changed |= members.remove("method").is_some();
+    if let Some(number) = text_number(&members["id"]) {
         members.insert("id".to_owned(), json!(number));
         *is_changed = true;
     }
@@ -132,6 +159,11 @@ fn error_of(error: Json) -> Json {
 
 /// Finds the id of a message that is no JSON: the member of the outermost object.
 pub(crate) fn id(text: &[u8]) -> Option<Json> {
+    first_atom(member(text, b"\"id\"")?)
+}
+
+/// Finds what follows the name of a member of the outermost object.
+fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (mut depth, mut at) = (0_usize, 0);
     while at < text.len() {
         match text[at] {
@@ -140,8 +172,8 @@ pub(crate) fn id(text: &[u8]) -> Option<Json> {
             b'"' => {
                 let end = end_of_string(text, at + 1);
                 let value = text[end..].trim_ascii_start().strip_prefix(b":");
-                if depth == 1 && text[at..end] == *b"\"id\"" && value.is_some() {
-                    return value.and_then(first_atom);
+                if depth == 1 && text[at..end] == *name && value.is_some() {
+                    return value;
                 }
                 at = end;
                 continue;
@@ -198,7 +230,7 @@ impl<R> Lines<R> {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.line.extend(&bytes[..=end]);
             bytes = &bytes[end + 1..];
-            match mended(&self.line) {
+            match mended(&self.line, None) {
                 None => self.ready.0.append(&mut self.line),
                 Some(messages) => {
                     for message in messages {
@@ -247,7 +279,7 @@ mod tests {
     /// Requires that a text becomes these messages; `None` if it stays as it is.
     #[track_caller]
     fn check(text: &str, expected: Option<&[Json]>) {
-        assert_eq!(mended(text.as_bytes()).as_deref(), expected, "{text}");
+        assert_eq!(mended(text.as_bytes(), None).as_deref(), expected, "{text}");
     }
 
     fn unread(why: &str) -> Json {
@@ -302,18 +334,55 @@ mod tests {
             check(text, Some(&[expected]));
         }
         assert_eq!(
-            mended(b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"\xe4\"}"),
+            mended(b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"\xe4\"}", None),
             Some(vec![answer(json!("\u{fffd}"))])
         );
     }
 
     #[test]
     fn an_answer_that_is_no_json_becomes_an_error_for_its_request() {
-        let found = mended(br#"{"result":{"id":5,"x":NaN,"s":"\"id\":9"}, "id" : 3 , "jsonrpc":"2.0"}"#).unwrap();
+        let found = mended(
+            br#"{"result":{"id":5,"x":NaN,"s":"\"id\":9"}, "id" : 3 , "jsonrpc":"2.0"}"#,
+            None,
+        )
+        .unwrap();
         assert_eq!((found.len(), &found[0]["id"]), (1, &json!(3)));
         assert!(is_unreadable(found[0]["error"].get("data")), "{found:?}");
         check("{\"a\": NaN}", Some(&[]));
+        check("{\"id\": 3, \"method\": \"ping\", \"params\": NaN}", Some(&[]));
         check("{'id': 3}", Some(&[]));
+    }
+
+    #[test]
+    fn an_answer_that_says_something_twice_is_an_error_for_its_request() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":3,"result":{},"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"a","message":"b"}}"#,
+        ] {
+            let found = mended(text.as_bytes(), None).unwrap();
+            assert_eq!((found.len(), &found[0]["id"]), (1, &json!(3)), "{text}");
+            let message = found[0]["error"]["message"].as_str().unwrap();
+            assert!(is_unreadable(found[0]["error"].get("data")), "{text}");
+            assert!(message.starts_with("it names a member twice"), "{message}");
+        }
+        let said = r#"{"jsonrpc":"2.0","id":3,"method":null,"result":1}"#;
+        check(said, Some(&[json!({ "jsonrpc": "2.0", "id": 3, "result": 1 })]));
+    }
+
+    #[test]
+    fn what_comes_as_the_response_to_a_request_answers_it() {
+        let error = json!({ "code": -32000, "message": "no session" });
+        let expected = json!({ "jsonrpc": "2.0", "id": 3, "error": error });
+        for id in [json!(null), json!("server-error"), json!(false), json!("3")] {
+            let text = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
+            let found = mended(text.as_bytes(), Some(&json!(3)));
+            assert_eq!(found, Some(vec![expected.clone()]), "{id}");
+        }
+        let bare = json!({ "jsonrpc": "2.0", "error": error }).to_string();
+        assert_eq!(mended(bare.as_bytes(), Some(&json!(3))), Some(vec![expected]));
+        assert_eq!(mended(bare.as_bytes(), None), None);
+        let note = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": {} }).to_string();
+        assert_eq!(mended(note.as_bytes(), Some(&json!(3))), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
 use super::link::Link;
-use super::listing::{self, Listing, Pages};
+use super::listing::{self, Listing, Pages, Unlisted};
 use super::oauth::{self, Tokens};
 use super::request::Request;
 use super::settings::{Login, Settings, Transport};
@@ -87,22 +87,18 @@ impl Server {
         Ok(link)
     }
 
-    /// Asks for its tools.
+    /// Asks for its tools. A list that breaks off counts as far as it came.
     ///
     /// # Errors
-    /// As [`perform`](Self::perform).
-    pub(super) async fn tools(&self) -> Result<Listing, ToolFailure> {
+    /// As [`perform`](Self::perform), if no tool is known.
+    pub(super) async fn tools(&self) -> Result<Listing, Unlisted> {
         let limit_ms = self.settings.start_timeout_ms;
+        let (mut pages, mut is_started) = (Pages::default(), false);
         let listing = async {
-            let listed = self.link().await?.all("tools", &Context::default()).await;
-            let (tools, is_going_round) = match listed {
-                Ok(listed) => (Ok(Json::Array(listed.all)), listed.is_going_round),
-                Err(failure) => (Err(failure), false),
-            };
-            let Json::Array(all) = self.masked(tools).await? else {
-                return Ok(Listing::default());
-            };
-            Ok(listing::read(&self.settings, &Pages { all, is_going_round }))
+            let link = self.link().await?;
+            is_started = true;
+            link.list("tools", &Context::default(), &mut pages).await?;
+            Ok(Json::Null)
         };
         let late = |_| {
             let name = &self.settings.name;
@@ -110,9 +106,17 @@ impl Server {
                 "the MCP server `{name}` did not list its tools within {limit_ms} ms"
             )))
         };
-        timeout(Duration::from_millis(limit_ms), listing)
-            .await
-            .unwrap_or_else(late)
+        let listed = timeout(Duration::from_millis(limit_ms), listing).await;
+        if let Err(failure) = self.masked(listed.unwrap_or_else(late)).await {
+            if pages.all.is_empty() {
+                return Err(Unlisted { failure, is_started });
+            }
+            pages.fault = Some(failure.message);
+        }
+        let Ok(Json::Array(all)) = self.masked(Ok(Json::Array(pages.all))).await else {
+            return Ok(Listing::default());
+        };
+        Ok(listing::read(&self.settings, &Pages { all, ..pages }))
     }
 
     /// Performs a request.

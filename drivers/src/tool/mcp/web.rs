@@ -39,6 +39,7 @@ use crate::tool::failure::Kind;
 use crate::tool::http::connection::Server;
 use crate::tool::http::{KeyHeader, OwnHeaders};
 use crate::tool::http::{port, read_url};
+use crate::tool::surrogate::unmarked;
 
 /// The maximum length of an answer to one message, in bytes.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
@@ -199,14 +200,15 @@ fn events(response: Response<Incoming>, limit_bytes: usize, asked: Option<Reques
 
 /// Brings the messages of an event into form.
 fn formed(event: Result<Sse, SseError>, asked: Option<&RequestId>) -> Vec<Result<Sse, SseError>> {
-    let mended = |event: &Sse| event.data.as_ref().and_then(|data| mended(data.as_bytes()));
+    let id = asked.map(|id| json!(id));
+    let mended = |event: &Sse| mended(event.data.as_ref()?.as_bytes(), id.as_ref());
     let (event, mut messages) = match event.map(|event| (mended(&event), event)) {
         Ok((Some(messages), event)) => (event, messages),
         Ok((None, event)) => return vec![Ok(event)],
         Err(error) => return vec![Err(error)],
     };
     if messages.is_empty() {
-        messages.extend(asked.map(|id| unreadable(&json!(id), "an event of it is no JSON")));
+        messages.extend(id.map(|id| unreadable(&id, "an event of it is no JSON")));
     }
     let with = |message: Json| Sse {
         data: Some(message.to_string()),
@@ -215,16 +217,23 @@ fn formed(event: Result<Sse, SseError>, asked: Option<&RequestId>) -> Vec<Result
     messages.into_iter().map(with).map(Ok).collect()
 }
 
-/// Reads the answer to a request.
+/// Reads the answer to a request; whatever id it names, it answers that one.
 fn answer(body: &[u8], asked: &RequestId) -> Result<ServerJsonRpcMessage, serde_json::Error> {
-    let read = match mended(body) {
+    let id = json!(asked);
+    let read: Result<ServerJsonRpcMessage, _> = match mended(body, Some(&id)) {
         None => serde_json::from_slice(body),
         Some(messages) => {
             let answer = messages.into_iter().rfind(|message| message.get("method").is_none());
-            serde_json::from_value(answer.unwrap_or_else(|| unreadable(&json!(asked), "it is no JSON")))
+            serde_json::from_value(answer.unwrap_or_else(|| unreadable(&id, "it is no JSON")))
         }
     };
-    read.or_else(|error| serde_json::from_value(unreadable(&json!(asked), &error.to_string())))
+    let instead = |why: &str| serde_json::from_value(unreadable(&id, why));
+    match read {
+        Ok(JsonRpcMessage::Response(answer)) => Ok(ServerJsonRpcMessage::response(answer.result, asked.clone())),
+        Ok(JsonRpcMessage::Error(error)) => Ok(ServerJsonRpcMessage::error(error.error, Some(asked.clone()))),
+        Ok(JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_)) => instead("it answers nothing"),
+        Err(error) => instead(&error.to_string()),
+    }
 }
 
 fn is_kind(response: &Response<Incoming>, kind: &str) -> bool {
@@ -269,16 +278,20 @@ async fn refused(
         && let ClientRequest::DiscoverRequest(_) = request.request
         && status.is_client_error()
     {
-        let error = match serde_json::from_slice(&body) {
+        let error = match serde_json::from_slice(unmarked(&body)) {
             Ok(ServerJsonRpcMessage::Error(error)) => error.error,
             _ => ErrorData::invalid_request(format!("HTTP {status}: {said}"), None),
         };
         let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
         return Ok(StreamableHttpPostResponse::Json(answer, None));
     }
-    match serde_json::from_slice(&body) {
-        Ok(error @ JsonRpcMessage::Error(_)) if !is_authorization => {
-            Ok(StreamableHttpPostResponse::Json(error, session))
+    match serde_json::from_slice(unmarked(&body)) {
+        Ok(ServerJsonRpcMessage::Error(mut error)) if !is_authorization => {
+            // A server that refuses a request before it reads it does not know its id.
+            if let JsonRpcMessage::Request(asked) = message {
+                error.id = Some(asked.id.clone());
+            }
+            Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(error), session))
         }
         _ => {
             let said = Cow::Owned(format!("HTTP {status}: {said}"));
@@ -391,12 +404,25 @@ mod tests {
         let broken = data("{NaN", Some(&id));
         assert!(broken.len() == 1 && broken[0].contains("is no JSON"), "{broken:?}");
         assert_eq!(data("{NaN", None), [""; 0]);
+        let nobody = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no"}}"#;
+        let refused = data(nobody, Some(&id));
+        assert!(refused.len() == 1 && refused[0].contains("\"id\":3"), "{refused:?}");
+        assert_eq!(data(nobody, None), [nobody]);
     }
 
     #[test]
     fn an_answer_that_cannot_be_read_is_an_error_of_its_request() {
         let id = RequestId::Number(3);
-        for body in ["", "<html>", "[]", "{\"id\":3,\"result\":NaN}", "{\"id\":3}"] {
+        for body in [
+            "",
+            "<html>",
+            "[]",
+            "{\"id\":3,\"result\":NaN}",
+            "{\"id\":3}",
+            "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":1,\"message\":\"no\"}}",
+            "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":1,\"message\":\"no\"}}",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}",
+        ] {
             let answer = serde_json::to_value(answer(body.as_bytes(), &id).unwrap()).unwrap();
             assert_eq!(answer["id"], 3, "{body}");
             assert!(answer["error"]["message"].is_string(), "{body}: {answer}");
@@ -405,5 +431,12 @@ mod tests {
             r#"[{"jsonrpc":"2.0","id":3,"result":{"a":1}},{"jsonrpc":"2.0","method":"notifications/progress"}]"#;
         let answer = serde_json::to_value(answer(batch.as_bytes(), &id).unwrap()).unwrap();
         assert_eq!(answer["result"]["a"], 1, "{answer}");
+    }
+
+    #[test]
+    fn a_mark_before_an_answer_is_ignored() {
+        let body = "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"a\":1}}";
+        let answer = answer(body.as_bytes(), &RequestId::Number(3)).unwrap();
+        assert_eq!(serde_json::to_value(answer).unwrap()["result"]["a"], 1);
     }
 }

@@ -123,6 +123,8 @@ pub(super) struct Message {
     calls: BTreeMap<u64, AskedCall>,
     /// The blocks that are thoughts, by their index.
     thoughts: BTreeMap<u64, Json>,
+    /// The index of the newest block, for servers that name none.
+    newest: Option<u64>,
     /// The tokens of the input that were neither read from the cache nor written to it.
     uncached: u64,
     /// The tokens of the input that were written to the cache.
@@ -190,12 +192,18 @@ impl Message {
 impl Answer for Message {
     fn event(&mut self, event: &Event) -> Result<(), Broken> {
         let json = data(event)?;
-        let index = json.get("index").and_then(Json::as_u64).unwrap_or(0);
+        let index = json.get("index").and_then(Json::as_u64);
         match text(&json, "/type") {
             "error" => return Err(error(&json).unwrap_or_else(|| Broken::Passing(json.to_string()))),
             "message_start" => self.begin(json.get("message").unwrap_or(&Json::Null)),
-            "content_block_start" => self.block(index, json.get("content_block").unwrap_or(&Json::Null)),
+            "content_block_start" => {
+                let next = || self.newest.map_or(0, |newest| newest.saturating_add(1));
+                let index = index.unwrap_or_else(next);
+                self.newest = Some(index);
+                self.block(index, json.get("content_block").unwrap_or(&Json::Null));
+            }
             "content_block_delta" => {
+                let index = index.or(self.newest).unwrap_or(0);
                 self.reply.content.push_str(text(&json, "/delta/text"));
                 if let Some(call) = self.calls.get_mut(&index) {
                     call.arguments.push_str(text(&json, "/delta/partial_json"));

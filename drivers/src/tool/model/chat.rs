@@ -203,17 +203,19 @@ impl Reply {
         for call in &mut self.calls {
             call.arguments = joined(std::mem::take(&mut call.arguments));
         }
-        for member in self
-            .thoughts
-            .iter_mut()
-            .filter_map(Json::as_object_mut)
-            .flat_map(Map::values_mut)
-        {
-            if let Json::String(text) = member {
-                *text = joined(std::mem::take(text));
-            }
-        }
+        self.thoughts.iter_mut().for_each(join);
         self
+    }
+}
+
+/// Joins the halves of characters in all texts of a value, which is no deeper than JSON text is
+/// read.
+fn join(value: &mut Json) {
+    match value {
+        Json::String(text) => *text = joined(std::mem::take(text)),
+        Json::Array(elements) => elements.iter_mut().for_each(join),
+        Json::Object(members) => members.values_mut().for_each(join),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }
 }
 

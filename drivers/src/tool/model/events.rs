@@ -6,8 +6,7 @@
 //!
 //! Source: WHATWG HTML, section 9.2, "Server-sent events".
 
-/// The byte order mark that may stand before a text, in UTF-8.
-pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
+use crate::tool::surrogate::unmarked;
 
 /// One event.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,8 +51,7 @@ impl Events {
     fn end_line(&mut self) -> Option<Event> {
         let line = std::mem::take(&mut self.line);
         let is_first = !std::mem::replace(&mut self.has_begun, true);
-        let line = line.strip_prefix(MARK).filter(|_| is_first).unwrap_or(&line);
-        let line = String::from_utf8_lossy(line);
+        let line = String::from_utf8_lossy(if is_first { unmarked(&line) } else { &line });
         if line.is_empty() {
             let name = std::mem::take(&mut self.name);
             return self.data.take().map(|data| Event { name, data });

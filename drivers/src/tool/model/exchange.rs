@@ -21,7 +21,7 @@ use serde_json::Value as Json;
 use tokio::time::{sleep, timeout};
 
 use super::chat::Reply;
-use super::events::{Events, MARK};
+use super::events::Events;
 use super::posting::{Broken, Posting, error};
 use super::provider::Provider;
 use crate::clock::now_ms;
@@ -30,6 +30,7 @@ use crate::tool::arguments::integer;
 use crate::tool::failure::Kind;
 use crate::tool::http::connection::Server;
 use crate::tool::http::{port, read_url};
+use crate::tool::surrogate::{joined, marked, unmarked};
 
 /// The maximum number of attempts of one call.
 const ATTEMPTS_MAX: u32 = 5;
@@ -164,9 +165,9 @@ async fn refused(provider: &Provider, url: &str, response: Response<Incoming>) -
         .trim_start()
         .strip_prefix("data:")
         .and_then(|event| event.lines().next());
-    let described = serde_json::from_str::<Json>(event.unwrap_or(&body)).ok();
+    let described = serde_json::from_str::<Json>(&marked(event.unwrap_or(&body))).ok();
     let said = match described.as_ref().and_then(error) {
-        Some(broken) => broken.said(),
+        Some(broken) => joined(broken.said()),
         None => body.into_owned(),
     };
     let said: String = said.chars().take(SHOWN_CHARACTERS_MAX).collect();
@@ -255,7 +256,7 @@ async fn receive(provider: &Provider, response: Response<Incoming>, live: &Live)
             }
             return answer.reply().map(Reply::joined).ok_or_else(missing);
         }
-        let json = serde_json::from_str(&said).map_err(|error| {
+        let json = serde_json::from_str(&marked(&said)).map_err(|error| {
             let shown: String = said.trim_start().chars().take(BEGINNING_CHARACTERS_MAX).collect();
             unusable(provider, Broken::Garbled(format!("it is no JSON ({error}): {shown}")))
         })?;
@@ -283,7 +284,7 @@ async fn receive(provider: &Provider, response: Response<Incoming>, live: &Live)
 
 /// Returns a body as a text, without the byte order mark before it.
 fn without_mark(bytes: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(bytes.strip_prefix(MARK).unwrap_or(bytes))
+    String::from_utf8_lossy(unmarked(bytes))
 }
 
 fn within_limit(provider: &Provider, length: usize) -> Result<(), Failed> {
@@ -307,7 +308,7 @@ fn unusable(provider: &Provider, broken: Broken) -> Failed {
         Broken::Failed(_) => (Kind::Failed, None),
         Broken::Garbled(_) => (Kind::BadResult, None),
     };
-    let said: String = broken.said().chars().take(SHOWN_CHARACTERS_MAX).collect();
+    let said: String = joined(broken.said()).chars().take(SHOWN_CHARACTERS_MAX).collect();
     let message = if kind == Kind::BadResult {
         let protocol = provider.protocol.name();
         format!(

@@ -8,8 +8,6 @@
 //!
 //! Source: OpenAI API reference, "Responses" and "Responses streaming".
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value as Json, json};
 
 use super::chat::{AskedCall, Chat, Message, Offer, Part, Reply, Stop, Usage, arguments_text, completed};
@@ -100,8 +98,50 @@ pub(super) struct Response {
     reply: Option<Reply>,
     /// What the deltas say, which the last event repeats.
     said: String,
-    /// The items so far, by their place.
-    items: BTreeMap<u64, Json>,
+    /// The items so far, in the order in which they began.
+    items: Vec<Item>,
+}
+
+/// An item that is being received.
+struct Item {
+    identity: Identity,
+    /// Whether it is whole.
+    is_done: bool,
+    item: Json,
+}
+
+/// By what an item is known in several events; some servers name nothing of it.
+struct Identity {
+    place: Option<u64>,
+    id: Option<String>,
+    /// The id of its call.
+    call: Option<String>,
+}
+
+impl Identity {
+    /// Says whether both are of one item; nothing if nobody can tell.
+    fn is_same(&self, other: &Self) -> Option<bool> {
+        same(self.place.as_ref(), other.place.as_ref())
+            .or_else(|| same(self.id.as_ref(), other.id.as_ref()))
+            .or_else(|| same(self.call.as_ref(), other.call.as_ref()))
+    }
+}
+
+fn same<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<bool> {
+    Some(one? == other?)
+}
+
+/// Reads of which item an event is, which has the item, or its id.
+fn identity(event: &Json) -> Identity {
+    let named = |place: &str| {
+        let name = text(event, place);
+        (!name.is_empty()).then(|| name.to_owned())
+    };
+    Identity {
+        place: event.get("output_index").and_then(Json::as_u64),
+        id: named("/item/id").or_else(|| named("/item_id")),
+        call: named("/item/call_id"),
+    }
 }
 
 impl Answer for Response {
@@ -110,26 +150,25 @@ impl Answer for Response {
             return Ok(());
         }
         let json = data(event)?;
-        let place = json.get("output_index").and_then(Json::as_u64).unwrap_or(0);
         match text(&json, "/type") {
             kind @ ("response.completed" | "response.incomplete" | "response.failed" | "response.cancelled") => {
                 let status = kind.trim_start_matches("response.");
                 self.end(json.get("response").unwrap_or(&Json::Null), status)?;
             }
-            "response.output_item.added" | "response.output_item.done" => {
-                if let Some(item) = json.get("item") {
-                    self.items.insert(place, item.clone());
-                }
+            kind @ ("response.output_item.added" | "response.output_item.done") => {
+                self.take(&json, kind == "response.output_item.done");
             }
             "response.function_call_arguments.done" => {
-                if let Some(item) = self.items.get_mut(&place).filter(|item| item.is_object()) {
+                let found = self.find(&identity(&json)).map(|found| &mut found.item);
+                if let Some(item) = found.filter(|item| item.is_object()) {
                     item["arguments"] = json.get("arguments").cloned().unwrap_or_default();
                 }
             }
             "response.output_text.delta" => self.said.push_str(text(&json, "/delta")),
-            // The event is the error itself.
+            // The event is the error itself, or has it.
             "error" => {
-                return Err(error(&json!({"error": json})).unwrap_or_else(|| Broken::Passing(json.to_string())));
+                let told = error(&json).or_else(|| error(&json!({"error": json})));
+                return Err(told.unwrap_or_else(|| Broken::Passing(json.to_string())));
             }
             _ => {}
         }
@@ -157,6 +196,28 @@ impl Answer for Response {
 }
 
 impl Response {
+    /// Finds the item that an event goes on with; if nothing tells, the newest that is not whole.
+    fn find(&mut self, identity: &Identity) -> Option<&mut Item> {
+        let is_same = |item: &Item| item.identity.is_same(identity).unwrap_or(!item.is_done);
+        self.items.iter_mut().rfind(|item| is_same(item))
+    }
+
+    /// Takes an item that begins, or one that is whole.
+    fn take(&mut self, event: &Json, is_done: bool) {
+        let Some(item) = event.get("item").cloned() else { return };
+        let identity = identity(event);
+        let found = self.find(&identity);
+        let found = found.filter(|found| is_done || found.identity.is_same(&identity) == Some(true));
+        match found {
+            Some(begun) => (begun.item, begun.is_done) = (item, is_done),
+            None => self.items.push(Item {
+                identity,
+                is_done,
+                item,
+            }),
+        }
+    }
+
     /// Takes the whole response, which has this status if it names none.
     fn end(&mut self, body: &Json, status: &str) -> Result<(), Broken> {
         let named = text(body, "/status");
@@ -176,7 +237,9 @@ impl Response {
         match output.filter(|output| !output.is_empty()) {
             Some(output) => output.iter().for_each(|item| read_item(item, &mut reply)),
             None => {
-                self.items.values().for_each(|item| read_item(item, &mut reply));
+                self.items.sort_by_key(|item| item.identity.place.unwrap_or(u64::MAX));
+                let items = self.items.iter().map(|item| &item.item);
+                items.for_each(|item| read_item(item, &mut reply));
                 if reply.content.is_empty() {
                     reply.content.clone_from(&self.said);
                 }
@@ -217,6 +280,11 @@ fn failed(status: &str, why: &str) -> Broken {
 }
 
 fn read_item(item: &Json, reply: &mut Reply) {
+    // A response may be complete although the model broke off an item.
+    let is_cut = text(item, "/status") == "incomplete" && ["message", "function_call"].contains(&text(item, "/type"));
+    if is_cut && reply.stop == Stop::End {
+        reply.stop = Stop::Length;
+    }
     match text(item, "/type") {
         "function_call" => reply.calls.push(AskedCall {
             id: text(item, "/call_id").to_owned(),

@@ -3,7 +3,8 @@
 //!
 //! INVARIANT: no file is replaced before its undo note is durable. Calls of one workspace replace
 //! files one after the other, so a call replaces what it found. A call that is repeated after a
-//! crash replaces, and reports, what its first attempt found.
+//! crash replaces, and reports, what its first attempt found. A call that fails puts back what it
+//! has replaced.
 //! It does not choose what to write; the tools do.
 //! Read next: `tool/workspace/change.rs`.
 
@@ -31,16 +32,17 @@ pub(crate) fn apply(
     let workspace = Arc::clone(workspace);
     Box::pin(async move {
         let _turn = Arc::clone(&workspace.writing).lock_owned().await;
-        let planned = Arc::clone(&workspace);
-        let replacements = off_thread(move || plan(&planned)).await?;
-        let recorded = record(&undo_log, replacements).await?;
+        let recorded = if let Some(kept) = undo_log.kept() {
+            // A new plan would take what the first attempt has made for what it found.
+            kept
+        } else {
+            let planned = Arc::clone(&workspace);
+            let replacements = off_thread(move || plan(&planned)).await?;
+            record(&undo_log, replacements).await?
+        };
         off_thread(move || {
             let changes = changes(&recorded.note);
-            for change in &changes {
-                if workspace.is_pending(change)? {
-                    workspace.put(change, &change.after, content_of(&change.after, &recorded))?;
-                }
-            }
+            workspace.make(&changes, &recorded)?;
             describe(&changes, &recorded)
         })
         .await
@@ -48,6 +50,28 @@ pub(crate) fn apply(
 }
 
 impl Workspace {
+    /// Makes all changes that are not made yet, or none.
+    ///
+    /// # Errors
+    /// Those of [`is_pending`](Self::is_pending) and [`put`](Self::put).
+    fn make(&self, changes: &[Change], recorded: &UndoNote) -> Result<(), ToolFailure> {
+        let pending: Vec<bool> = changes
+            .iter()
+            .map(|change| self.is_pending(change))
+            .collect::<Result<_, _>>()?;
+        let put = |change: &Change, state| self.put(change, state, content_of(state, recorded));
+        for (place, change) in changes.iter().enumerate().filter(|(place, _)| pending[*place]) {
+            if let Err(failure) = put(change, &change.after) {
+                for made in changes[..=place].iter().rev() {
+                    // The failure of the call says more than that of putting back.
+                    let _left = put(made, &made.before);
+                }
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
     /// Resolves a path: relative to the root, without `.` and `..`, and without links except for
     /// the last component.
     ///

@@ -1,7 +1,7 @@
 //! `workspace/patch`: changes files by a unified diff.
 //!
-//! INVARIANT: a patch applies as a whole or not at all; a hunk applies only where its context
-//! matches exactly, at the match nearest to its line number.
+//! INVARIANT: a patch applies as a whole or not at all, also after a crash; a hunk applies only
+//! where its context matches exactly, at the match nearest to its line number.
 //! It supports no binary patches, renames or modes, and refuses them by name.
 //! Read next: `tool/workspace/delete.rs`.
 //!

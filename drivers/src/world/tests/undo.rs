@@ -82,3 +82,46 @@ fn a_withdrawn_call_is_abandoned_wherever_it_is() {
     assert_eq!(world.next_input(), None);
     assert_eq!(next.calls().len(), 1, "one that waited its turn was never made");
 }
+
+/// A call that makes two files by a patch.
+fn patch_two(root: &std::path::Path) -> (World, Effect) {
+    let registry = Registry::built_in(Workspace::open(root).unwrap(), []);
+    let made = |path: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{path}\n");
+    let payload = format!("{{patch: {:?}}}", made("a") + &made("d/b"));
+    let payload = Fact::new(payload.parse().unwrap()).unwrap();
+    let name = "workspace/patch".to_owned();
+    (quiet(registry), effect(1, EffectKind::Tool { name, payload }))
+}
+
+#[test]
+fn a_patch_that_is_repeated_ends_what_its_first_attempt_began() {
+    let place = tempfile::tempdir().unwrap();
+    let (mut world, call) = patch_two(place.path());
+    world.perform(vec![call.clone()]);
+    let (note, contents) = kept(world.next_input());
+    let both = r#"[{change: made, path: "a", size_bytes: 2}, {change: made, path: "d/b", size_bytes: 4}]"#;
+    // The first attempt ends between the two files, then after both.
+    std::fs::write(place.path().join("a"), "a\n").unwrap();
+    for _ in 0..2 {
+        let (mut again, _) = patch_two(place.path());
+        again.perform(vec![call.clone(), proceed(note.clone(), contents.clone())]);
+        assert_eq!(outcome(again.next_input()), both);
+        assert_eq!(std::fs::read(place.path().join("d/b")).unwrap(), b"d/b\n");
+    }
+}
+
+#[test]
+fn a_patch_that_fails_in_the_middle_puts_back_what_it_has_replaced() {
+    let place = tempfile::tempdir().unwrap();
+    let (mut world, call) = patch_two(place.path());
+    world.perform(vec![call]);
+    let (note, _) = kept(world.next_input());
+    // Somebody else makes a file where the patch needs a directory.
+    std::fs::write(place.path().join("d"), "").unwrap();
+    world.perform(vec![proceed(note, Vec::new())]);
+    let Some(Input::ToolResult { outcome: Err(_), .. }) = world.next_input() else {
+        panic!("it fails")
+    };
+    assert!(!place.path().join("a").exists());
+    assert!(place.path().join("d").is_file());
+}

@@ -210,6 +210,130 @@ fn a_stream_of_responses_whose_last_event_is_empty_keeps_its_items() {
 }
 
 #[test]
+fn items_without_a_place_are_each_kept() {
+    let item = |kind: &str, item: Json| json!({"type": format!("response.output_item.{kind}"), "item": item});
+    let call = |id: &str, x: u8| json!({"type": "function_call", "call_id": id, "name": "look", "arguments": x});
+    let begun = |id: &str, call: &str| {
+        let names = json!({"type": "function_call", "name": "look", "id": id, "call_id": call});
+        item("added", names)
+    };
+    let ended = |id: &str, x: &str| {
+        let kind = "response.function_call_arguments.done";
+        json!({"type": kind, "item_id": id, "arguments": x})
+    };
+    let both = r#"[{id: "a", name: "look", arguments: "1"} {id: "b", name: "look", arguments: "2"}]"#;
+    for pieces in [
+        vec![item("done", call("a", 1)), item("done", call("b", 2))],
+        vec![
+            begun("i", "a"),
+            item("done", call("a", 1)),
+            begun("j", "b"),
+            item("done", call("b", 2)),
+        ],
+        vec![begun("i", "a"), begun("j", "b"), ended("i", "1"), ended("j", "2")],
+        vec![begun("", "a"), ended("", "1"), begun("", "b"), ended("", "2")],
+    ] {
+        let end = json!({"type": "response.completed", "response": {"output": []}});
+        let all = pieces.iter().chain([&end]);
+        let events: String = all.map(|event| format!("data: {event}\n\n")).collect();
+        let result = asked(Protocol::OpenaiResponses, stream(&events)).unwrap();
+        assert_eq!(member(&result, "tool_calls"), both.parse().unwrap(), "{pieces:?}");
+    }
+}
+
+#[test]
+fn blocks_without_an_index_are_each_kept() {
+    let begun = |id: &str| {
+        let block = json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+        json!({"type": "content_block_start", "content_block": block})
+    };
+    let more = |text: &str| json!({"type": "content_block_delta", "delta": {"partial_json": text}});
+    let events: String = [
+        begun("a"),
+        more("{\"x\": "),
+        more("1}"),
+        begun("b"),
+        more("{\"x\": 2}"),
+        json!({"type": "message_stop"}),
+    ]
+    .iter()
+    .map(|event| format!("data: {event}\n\n"))
+    .collect();
+    let result = asked(Protocol::Anthropic, stream(&events)).unwrap();
+    let both = r#"[{id: "a", name: "look", arguments: {x: 1}} {id: "b", name: "look", arguments: {x: 2}}]"#;
+    assert_eq!(member(&result, "tool_calls"), both.parse().unwrap());
+}
+
+#[test]
+fn a_response_with_an_item_that_was_broken_off_is_cut() {
+    for (status, stop) in [
+        ("incomplete", "length"),
+        ("completed", "tools"),
+        ("in_progress", "tools"),
+    ] {
+        let call =
+            json!({"type": "function_call", "call_id": "a", "name": "look", "arguments": "{}", "status": status});
+        let response = json!({"status": "completed", "output": [call]});
+        let event = json!({"type": "response.completed", "response": response});
+        for answer in [whole(&response), stream(&format!("data: {event}\n\n"))] {
+            let result = asked(Protocol::OpenaiResponses, answer).unwrap();
+            assert_eq!(member(&result, "stop"), IOValue::new(stop.to_owned()), "{status}");
+        }
+    }
+}
+
+#[test]
+fn an_event_that_is_or_has_an_error_says_what_is_wrong() {
+    let error = json!({"type": "invalid_request_error", "code": "context_length_exceeded", "message": "too long"});
+    let mut flat = error.clone();
+    flat["type"] = json!("error");
+    let nested = json!({"type": "error", "error": error});
+    for (protocol, event) in [
+        (Protocol::OpenaiResponses, &flat),
+        (Protocol::OpenaiResponses, &nested),
+        (Protocol::Anthropic, &nested),
+        (Protocol::OpenaiChat, &nested),
+    ] {
+        // The server gives one answer: another request would fail otherwise.
+        let failure = asked(protocol, stream(&format!("data: {event}\n\n"))).unwrap_err();
+        let said = (&*failure.kind, &*failure.message);
+        assert_eq!(
+            said,
+            ("bad-argument", "the provider `local` fails: too long"),
+            "{event}"
+        );
+    }
+}
+
+#[test]
+fn half_of_a_character_in_a_whole_answer_costs_no_reply() {
+    for (protocol, body) in [
+        (
+            Protocol::OpenaiChat,
+            r#"{"choices":[{"message":{"content":"cut \ud83d"},"finish_reason":"stop"}]}"#,
+        ),
+        (
+            Protocol::OpenaiResponses,
+            r#"{"status":"completed","output":[{"type":"message","content":[{"text":"cut \ud83d"}]}]}"#,
+        ),
+        (
+            Protocol::Anthropic,
+            r#"{"content":[{"type":"text","text":"cut \ud83d"}],"stop_reason":"end_turn"}"#,
+        ),
+    ] {
+        let result = asked(protocol, answered("200 OK", "application/json", body)).unwrap();
+        let expected = IOValue::new("cut \u{fffd}".to_owned());
+        assert_eq!(member(&result, "content"), expected, "{protocol:?}");
+    }
+    let refusal = r#"{"error":{"message":"no \ud83d","type":"invalid_request_error"}}"#;
+    for status in ["200 OK", "400 Bad Request"] {
+        let failure = asked(Protocol::OpenaiChat, answered(status, "application/json", refusal)).unwrap_err();
+        assert_eq!(failure.kind, "bad-argument", "{failure:?}");
+        assert!(failure.message.ends_with(": no \u{fffd}"), "{failure:?}");
+    }
+}
+
+#[test]
 fn a_byte_order_mark_before_an_answer_is_ignored() {
     let events = "\u{feff}data: {\"choices\":[{\"delta\":{\"content\":\"hello\"},\"finish_reason\":\"stop\"}]}\n\n\
                   data: [DONE]\n\n";
