@@ -41,8 +41,8 @@
 ;;;> one and those after it in the list. After more than `:intensity` restarts, by default 3, within
 ;;;> `:period`, by default 5000 ms, the supervisor gives up: it ends all children and raises the
 ;;;> condition of the last one in the current facet, which ends this actor unless its own supervisor
-;;;> restarts it. Returns the supervisor, which ends with the current facet. What `spawn-entity!`
-;;;> refuses is raised here, such as `unknown-role`.
+;;;> restarts it. Returns the supervisor, which ends with the current facet. Raises
+;;;> whatever `spawn-entity!` refuses, such as `unknown-role`.
 (define (supervise strategy children . options)
   (if (not (memq strategy '(one-for-one one-for-all rest-for-one)))
       (%wrong "supervise: a strategy is one-for-one, one-for-all or rest-for-one" strategy))

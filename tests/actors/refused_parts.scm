@@ -1,4 +1,4 @@
-;;; What a part of the work may not do is refused by the call that begins the work.
+;;; The call that begins some work refuses what a part of the work may not do.
 (import (duet base) (duet dataspace) (duet agents) (duet supervision))
 (define (told name thunk)
   (log! (list name (guard (object (#t (condition-kind object))) (thunk) 'done))))

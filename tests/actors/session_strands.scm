@@ -41,7 +41,7 @@
 (yield)
 (message! (record 'session/cancel :session "ada" :tag 7))
 (sleep 10)
-;; What goes on after the request is nobody's.
+;; A task and a call that outlive the request have its tag no more.
 (ask! 8 "(begin (async (display 'at-once) (sleep 5) (display 'later))
                 (invoke-tool! 'worker 'counter/add 3)
                 (sleep 1) 'gone)")

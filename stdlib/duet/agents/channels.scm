@@ -146,7 +146,7 @@
   (%check-channel 'channel-ready channel)
   (if (not (%channel-readiness channel))
       (let ((id (generate-request-id! 'channel 'ready)))
-        ;; What the channel's facet may not assert is refused here, where the program can catch it.
+        ;; The program can catch here that the channel's facet may not assert the fact.
         (retract! (assert! (record 'channel-ready id 0)))
         (%set-channel-readiness! channel (%make-readiness id 0 #f #f))
         (%show-readiness! channel)))

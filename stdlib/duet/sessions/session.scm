@@ -16,7 +16,7 @@
          ;; Requests that stand when the session begins to listen are those of sessions before, or
          ;; kept for this one.
          (listens? #f)
-         ;; What comes before that which was kept for this session, the newest first; #f afterwards.
+         ;; The news before that which was kept for this session, the newest first; #f afterwards.
          (early '()))
     (define (hear! . what)
       (if early

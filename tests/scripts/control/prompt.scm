@@ -104,8 +104,8 @@
 (define deep-continuation (captured-by (lambda () (deep 40000))))
 (+ (deep-continuation 0) (deep-continuation 1))  ; => 80001
 
-;; An after thunk that runs because an extent is left may abort as well, but nothing goes on there. A
-;; prompt of its own it may enter again.
+;; An after thunk that runs because an extent is left may abort as well, but nothing goes on
+;; there. A prompt of its own it may enter again.
 (define (leave-twice use)
   (call-with-prompt 'p
     (lambda ()
