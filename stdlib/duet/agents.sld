@@ -30,7 +30,7 @@
       json->value value->json json-error? json-schema json-violations)
     (only (duet kernel) %check-await %make-condition %report-failure %sleep %wake %current-fiber
       %spawn-facet-for!)
-    (only (duet internal control) %wrong-type %run-joined %raise-joined)
+    (only (duet internal control) %wrong-type %run-joined %raise-joined %as-part)
     (only (duet internal options) %check-options %check-time %option))
   (include "agents/strands.scm" "agents/retries.scm" "agents/settle.scm" "agents/heartbeats.scm"
     "agents/queues.scm" "agents/channels.scm" "agents/exchange.scm" "agents/clauses.scm"

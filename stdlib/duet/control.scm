@@ -3,43 +3,70 @@
 ;;; and replays all of it.
 
 (define-record-type coroutine
-  (%coroutine continue is-done)
+  (%coroutine continue is-left winders)
   ;;;> Returns whether an object is a coroutine.
   coroutine?
   ;; A procedure that runs the coroutine until it suspends or returns; #f unless it is suspended.
   (continue %continue %set-continue!)
-  ;;;> Returns whether a coroutine has returned or was left, by an object that it raised or an escape.
-  (is-done coroutine-done? %set-done!))
+  ;; Whether it has returned or was left, by an object that it raised or an escape.
+  (is-left %left? %set-left!)
+  ;; The winders of the `resume` that runs it, which tell the fiber.
+  (winders %resumed-at %set-resumed-at!))
 
 ;;;> Makes a coroutine of a procedure. The first `resume` calls the procedure with its value.
-(define (make-coroutine procedure) (%coroutine procedure #f))
+(define (make-coroutine procedure) (%coroutine procedure #f '()))
+
+;;;> Returns whether a coroutine has returned or was left, by an object that it raised or an escape,
+;;;> or was stopped with the fiber that ran it.
+(define (coroutine-done? coroutine)
+  (or (%left? coroutine) (%stopped? coroutine)))
+
+;;; Whether the fiber that runs a coroutine is no more: it is not this one, and does not wait.
+(define (%stopped? coroutine)
+  (and (not (%continue coroutine))
+       (not (%left? coroutine))
+       (let ((base (%base (%resumed-at coroutine))))
+         (and (not (eq? base (%base (%winders))))
+              (not (%fiber-waits? (if (pair? base) (caar base) #f)))))))
 
 ;;;> Runs a coroutine until it suspends or returns, and returns the value that it passes. The
 ;;;> coroutine's `suspend`, or at first its procedure, receives `value`. An object that the
 ;;;> coroutine raises is raised here, where handlers see it and may return to `raise-continuable`. The
-;;;> coroutine runs in the fiber that resumes it. Fails if the coroutine has returned or is running.
+;;;> coroutine runs in the fiber that resumes it. Fails if the coroutine has returned or is running,
+;;;> and with `facet-stopped` if it was stopped with the fiber that ran it.
 (define resume
   (case-lambda
     ((coroutine) (resume coroutine (if #f #f)))
     ((coroutine value)
      (if (not (coroutine? coroutine)) (%wrong-type 'resume "a coroutine" coroutine))
-     (if (coroutine-done? coroutine) (error "resume: the coroutine has returned" coroutine))
+     (if (%left? coroutine) (error "resume: the coroutine has returned" coroutine))
+     (if (%stopped? coroutine)
+         (raise
+           (%make-condition 'facet-stopped
+             "resume: the coroutine was stopped with the fiber that ran it" (list coroutine))))
      (let ((continue (%continue coroutine)))
        (if (not continue) (error "resume: the coroutine is running" coroutine))
        ;; Whoever leaves without suspending has ended the coroutine; who comes back has not.
        (dynamic-wind
          (lambda ()
-           (%set-done! coroutine #f)
+           (%set-left! coroutine #f)
+           (%set-resumed-at! coroutine (%winders))
            (%set-continue! coroutine #f))
          (lambda () (call-with-prompt coroutine (lambda () (continue value)) %suspended))
-         (lambda () (if (not (%continue coroutine)) (%set-done! coroutine #t))))))))
+         (lambda () (if (not (%continue coroutine)) (%set-left! coroutine #t))))))))
 
 ;;; The prompt of a coroutine has the coroutine for its tag.
 (define (%suspended continue coroutine value)
   (%set-continue! coroutine continue)
   value)
 
-(define (%suspend coroutine value) (abort-to-prompt coroutine coroutine value))
+(define (%suspend coroutine value)
+  (%abort-with-continuation coroutine (list coroutine value) %suspend-through-extents))
+
+(define (%suspend-through-extents coroutine vals)
+  (if (%barred? coroutine)
+      (error "suspend: a before or after thunk cannot suspend while its extent is entered or left"))
+  (%abort-through-extents coroutine vals))
 
 ;;; Returns the innermost coroutine that runs in a dynamic state, or #f.
 (define (%running frames)
@@ -62,10 +89,10 @@
   (letrec ((coroutine (make-coroutine
                         (lambda (value) (body (lambda (object) (%suspend coroutine object)))))))
     (lambda ()
-      (if (coroutine-done? coroutine)
+      (if (%left? coroutine)
           (eof-object)
           (let ((object (resume coroutine)))
-            (if (coroutine-done? coroutine) (eof-object) object))))))
+            (if (%left? coroutine) (eof-object) object))))))
 
 ;;;> Makes a procedure that makes generators; the first name, `yield`, is bound in its body to a
 ;;;> procedure that provides an object.
@@ -79,16 +106,17 @@
   (syntax-rules ()
     ((_ (name . formals) yield body ...) (define name (generator-lambda yield formals body ...)))))
 
-;;; A task is a record of its state, its value or the object it raised, the fibers that sleep until
-;;; it has ended, each with the place where it does, the task that it awaits, and whether something
-;;; has awaited it. It runs in a fiber
-;;; of its own, so a task that waits for a tool or for time does not stop the others.
+;;; A task is a record of its facet, its fiber once it has begun, its state, its value or the object
+;;; it raised, the fibers that sleep until it has ended, each with the place where it does, the task
+;;; that it awaits, and whether something has awaited it. It runs in a fiber of its own, so a task
+;;; that waits for a tool or for time does not stop the others.
 ;;;
 ;;; The fiber of a task that has raised an object sleeps until something awaits the task. A failure
 ;;; that nothing awaits is therefore among the waits of the run, and the run cannot end well.
 (define-record-type task
-  (%task fiber state content sleepers awaited is-claimed)
+  (%task facet fiber state content sleepers awaited is-claimed)
   %task?
+  (facet %facet)
   (fiber %fiber %set-fiber!)
   (state %state %set-state!)
   (content %content %set-content!)
@@ -139,7 +167,9 @@
           (else (loop (cdr sleepers))))))
 
 (define (%start thunk)
-  (let ((task (%task #f 'running #f '() #f #f)))
+  (let* ((facet (current-facet))
+         (thunk (%as-part thunk))
+         (task (%task facet #f 'running #f '() #f #f)))
     (spawn
       (lambda ()
         (%step!)
@@ -150,7 +180,7 @@
               (lambda () (parameterize ((%current-task task)) (thunk)))))
           (lambda (state content) (%finish! task state content)))
         (if (eq? (%state task) 'raised) (%sleep-until-claimed task)))
-      (current-facet)
+      facet
       'async)
     task))
 
@@ -164,6 +194,9 @@
 (define (%outcome task)
   (cond ((eq? (%state task) 'done) (%content task))
         ((eq? (%state task) 'left) ((%content task)))
+        ((eq? (%state task) 'stopped)
+         (raise
+           (%make-condition 'facet-stopped "await: the task was stopped with its facet" '())))
         (else
          (if (not (%claimed? task))
              (begin (%set-claimed! task #t) (%wake (%fiber task))))
@@ -182,15 +215,26 @@
   (%sleep-on task))
 
 (define (%sleep-on task)
-  (%sleep "a task has ended")
+  (cond ((equal? (%facet task) (current-facet)) (%sleep "a task has ended"))
+        ((%waits? task) (%sleep "a task has ended" (%fiber task)))
+        (else
+         (yield)
+         (if (and (eq? (%state task) 'running) (not (%waits? task)))
+             (%set-state! task 'stopped))))
   (%step!)
   (if (eq? (%state task) 'running) (%sleep-on task)))
+
+;;; Whether the fiber of a task waits. If it does not, and still does not in a later turn, the task
+;;; was stopped, perhaps before it began.
+(define (%waits? task)
+  (and (%fiber task) (%fiber-waits? (%fiber task))))
 
 ;;;> Suspends the fiber until a wait descriptor, such as `(signal 'ready)`, is satisfied; returns the
 ;;;> value that satisfied it. A descriptor may also be written as data, such as `'(signal ready)`,
 ;;;> unless it has a procedure or a pattern. A pattern, signal, record or predicate needs the right
 ;;;> `dataspace/observe` for all that it matches. Of a task that `async` made, returns the value when
-;;;> it has ended; an object that the task raised is raised here. Fails if the task waits for itself.
+;;;> it has ended; an object that the task raised is raised here. Fails if the task waits for itself,
+;;;> and with `facet-stopped` if it was stopped with its facet.
 (define (await awaited)
   (cond ((%task? awaited)
          (if (eq? (%state awaited) 'running)

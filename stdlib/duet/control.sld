@@ -12,5 +12,5 @@
     (scheme case-lambda) (scheme write)
     (except (duet internal control) delay delay-force make-promise promise? force)
     (only (duet kernel) spawn current-facet yield %await %current-fiber %fiber-waits? %sleep %wake
-      %dynamic))
+      %dynamic %winders %make-condition %abort-with-continuation))
   (include "control.scm"))

@@ -11,8 +11,8 @@
     (only (scheme repl) interaction-environment)
     (only (scheme process-context) exit)
     (only (duet kernel)
-      %console-port %set-port-receiver! %spawn-guarded %cancel %data? %answer! %current-fiber %sleep
-      %wake)
-    (only (duet internal control) %wrong-type)
+      %console-port %set-port-receiver! %spawn-guarded %cancel %data? %answer! %current-fiber
+      %fiber-waits? %sleep %wake)
+    (only (duet internal control) %wrong-type %begins-part)
     (only (duet internal options) %check-options %option))
   (include "sessions/host.scm" "sessions/session.scm" "sessions/questions.scm"))

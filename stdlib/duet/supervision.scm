@@ -41,7 +41,8 @@
 ;;;> one and those after it in the list. After more than `:intensity` restarts, by default 3, within
 ;;;> `:period`, by default 5000 ms, the supervisor gives up: it ends all children and raises the
 ;;;> condition of the last one in the current facet, which ends this actor unless its own supervisor
-;;;> restarts it. Returns the supervisor, which ends with the current facet.
+;;;> restarts it. Returns the supervisor, which ends with the current facet. Raises
+;;;> whatever `spawn-entity!` refuses, such as `unknown-role`.
 (define (supervise strategy children . options)
   (if (not (memq strategy '(one-for-one one-for-all rest-for-one)))
       (%wrong "supervise: a strategy is one-for-one, one-for-all or rest-for-one" strategy))
@@ -50,21 +51,31 @@
           (%make-supervisor
             strategy children (%option options :intensity 3) (%option options :period 5000) 0
             (spawn-facet!))))
-    (%in supervisor (lambda () (for-each (lambda (child) (%start supervisor child)) children)))
+    (guard (failure
+             (#t
+              (stop-supervisor! supervisor)
+              (raise failure)))
+      (for-each (lambda (child) (%start supervisor child)) children))
     supervisor))
 
 ;;; Calls a procedure in the supervisor's facet, later in this turn.
 (define (%in supervisor thunk) (spawn thunk (%facet supervisor)))
 
 (define (%start supervisor child)
-  (let ((facet (spawn-facet!)))
+  (let ((facet (spawn-facet! (%facet supervisor))))
     (%set-child-facet! child facet)
     (%set-child-actor! child
       (spawn-entity! (%child-role child)
         :config (%child-config child)
         :link facet
+        ;; The facet that started it hears of its end, also of one with the supervisor, which has
+        ;; no children then.
         :on-exit (lambda (reason)
-                   (if (eq? facet (%child-facet child)) (%ended supervisor child reason)))))))
+                   (if (pair? (%children supervisor))
+                       (%in supervisor
+                         (lambda ()
+                           (if (eq? facet (%child-facet child))
+                               (%ended supervisor child reason))))))))))
 
 (define (%stop child)
   (let ((facet (%child-facet child)))
@@ -114,6 +125,7 @@
 ;;; the object.
 (define (%give-up supervisor reason)
   (let ((facet (%facet supervisor)))
+    (%set-children! supervisor '())
     (on-stop
       (lambda ()
         (raise (or reason
@@ -127,7 +139,9 @@
   (map (lambda (child) (cons (%child-role child) (%child-actor child))) (%children supervisor)))
 
 ;;;> Ends a supervisor and its children.
-(define (stop-supervisor! supervisor) (stop-facet! (%facet supervisor)))
+(define (stop-supervisor! supervisor)
+  (%set-children! supervisor '())
+  (stop-facet! (%facet supervisor)))
 
 ;;;> Spawns an entity whose failure is also this actor's: `(spawn-linked-entity! role [option …])`,
 ;;;> with the options of `spawn-entity!` except `:on-exit`. If it fails, its condition is raised here;

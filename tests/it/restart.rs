@@ -21,9 +21,9 @@ const CLERKS: &str = r#"(import (scheme base) (scheme write) (duet base) (duet d
   (on-stop (lambda () (say name " stops")))
   (spawn (lambda () (await (user-input :prompt (string-append name "?"))))))
 (register-entity! 'clerk clerk)
-(define watch (supervise 'one-for-one (list (child 'clerk :config "ada")) :intensity 0))
 (define bob
   (spawn-entity! 'clerk :config "bob" :on-exit (lambda (reason) (say "bob ended " reason))))
+(define watch (supervise 'one-for-one (list (child 'clerk :config "ada")) :intensity 0))
 (define (wait)
   (await (user-input :prompt "next?" :tag "next"))
   (message! (record 'order "ada"))

@@ -200,6 +200,32 @@ fn a_killed_server_goes_on_with_its_sessions() {
 }
 
 #[test]
+fn a_session_that_begins_anew_takes_requests() {
+    let room = r#"
+(import (duet base) (duet dataspace) (duet sessions) (scheme write))
+(serve-sessions!)
+(on-assert (session/event :session $id :kind $kind :payload $payload :tag $tag :number $number)
+  (write (list tag kind)) (newline))
+(await (signal 'done))
+"#;
+    let desk = Desk::new(&[("room.scm", room)]);
+    let ask = |tag: &str, text: &str| {
+        let request = format!("<session/request ':session' \"ada\" ':payload' <text \"{text}\"> ':tag' {tag}>");
+        desk.with("message room", &request).output
+    };
+    assert_eq!(desk.duet("run room.scm").code, 4);
+    assert_eq!(ask("1", "(define x 1)"), "(1 result)\n");
+    let actors: Vec<_> = desk.duet("log room").output.lines().map(str::to_owned).collect();
+    let begins = actors.iter().find(|line| line.contains("session 2 begins"));
+    assert!(begins.is_some(), "{actors:?}");
+    let said = desk.with("restart room", "session 2");
+    assert_eq!(said.code, 0, "{}", said.errors);
+    assert_eq!(ask("2", "x"), "(2 error)\n");
+    assert_eq!(ask("1", "2"), "(1 result)\n");
+    desk.replays("room");
+}
+
+#[test]
 fn a_program_without_sessions_says_so() {
     let desk = Desk::new(&[("room.scm", "(on-message (says $x) x) (display \"ready\") (newline)")]);
     let _served = Served::start(&desk, "serve room.scm");

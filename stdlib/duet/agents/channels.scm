@@ -145,9 +145,10 @@
 (define (channel-ready channel)
   (%check-channel 'channel-ready channel)
   (if (not (%channel-readiness channel))
-      (begin
-        (%set-channel-readiness! channel
-          (%make-readiness (generate-request-id! 'channel 'ready) 0 #f #f))
+      (let ((id (generate-request-id! 'channel 'ready)))
+        ;; The program can catch here that the channel's facet may not assert the fact.
+        (retract! (assert! (record 'channel-ready id 0)))
+        (%set-channel-readiness! channel (%make-readiness id 0 #f #f))
         (%show-readiness! channel)))
   (let ((id (%readiness-id (%channel-readiness channel))))
     ;; The fact may still be there although the value has just been taken.

@@ -41,9 +41,13 @@
 ;;;> value, if it has one: `(reply-to name procedure)`. Requests are answered at the same time, each
 ;;;> in a facet of its own, which stops when nobody waits for the reply any more. Ends with the
 ;;;> current facet. If the actor ends while it works on a request, whoever answers to the name next
-;;;> gets the request again.
+;;;> gets the request again. Fails with `capability-denied` without `dataspace/observe` for requests
+;;;> and `dataspace/message` for replies.
 (define (reply-to name procedure)
   (%need-thunks 'reply-to (list procedure))
+  ;; An actor that may not send replies is refused here, where the program can catch it. Nobody waits
+  ;; for this one.
+  (%send-reply #f 'nothing #f)
   (let ((active (dictionary)) (home (current-facet)))
     (watch (pattern (agent-request $id ,name $payload))
       (lambda (event)

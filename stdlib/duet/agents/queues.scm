@@ -123,9 +123,12 @@
 ;;;> in any span of this many milliseconds: `(rate-limit procedure count milliseconds)`. Further
 ;;;> calls wait their turn. The limit is that of the returned procedure, whoever calls it in this
 ;;;> actor. It ends with the facet in which it was made; calls that still wait then wait for ever.
+;;;> Fails with `capability-denied` without `clock/timer`, and with `bad-descriptor`.
 (define (rate-limit procedure count milliseconds)
   (%need-thunks 'rate-limit (list procedure))
   (if (not (%count? count)) (%wrong-type 'rate-limit "a number of calls from 1" count))
+  (%check-time 'rate-limit milliseconds)
+  (%check-await (elapsed milliseconds))
   (let ((home (current-facet)) (free count) (waiting (%new-queue)))
     (define (release!)
       (if (%queue-empty? waiting)

@@ -44,7 +44,7 @@
   (let ((home (current-facet))
         (self (%current-fiber))
         (running (dictionary))
-        (left thunks)
+        (left (map %as-part thunks))
         (started 0)
         (outcome #f))
     (define (finish! decided)

@@ -2,7 +2,8 @@
 ;;; The machine calls %rewind and %signal of this library by name.
 (define-library (duet internal control)
   (export
-    %rewind %signal %wrong-type %exit-extents %run-joined %raise-joined %base
+    %rewind %signal %wrong-type %exit-extents %run-joined %raise-joined %base %begins-part %as-part
+    %barred? %abort-through-extents
     call-with-escape-continuation call/ec let/ec
     (rename %call/cc call/cc) (rename %call/cc call-with-current-continuation) dynamic-wind
     with-exception-handler raise raise-continuable error guard

@@ -4,6 +4,7 @@
 ;;;     (%mask . #f)         one more of the outer handlers is running
 ;;;     (%prompt . tag)      a prompt
 ;;;     (%guard . proc)      a guard: an exception handler, and the prompt whose tag it is
+;;;     (%bar . #f)          a before or after thunk, because an extent is entered or left
 ;;; A frame is removed by taking the first one off, never by restoring a saved list, so that frames
 ;;; captured by a composable continuation mean the same wherever they are resumed.
 
@@ -13,10 +14,11 @@
     (%set-dynamic! (cdr (%dynamic)))
     result))
 
-;;; Runs a thunk in another dynamic state.
+;;; Runs a before or after thunk in the dynamic state of its extent. Where it goes on is a step on the
+;;; way from one extent to another, which is nothing that a composable continuation could resume.
 (define (%with-dynamic state thunk)
   (let ((old (%dynamic)))
-    (%set-dynamic! state)
+    (%set-dynamic! (cons '(%bar . #f) state))
     (let ((result (thunk)))
       (%set-dynamic! old)
       result)))

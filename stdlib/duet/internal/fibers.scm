@@ -99,3 +99,16 @@
       (%set-joint! (cons waiting (lambda (throw) (end 'left throw))))
       (guard (object (#t (values 'raised object)))
         (let ((value (thunk))) (values 'done value))))))
+
+;;; A procedure that each strand and task calls when it begins, if it is a part of the work of the
+;;; fiber that starts it, or #f. The parts of a part call it as well.
+(define %begins-part (make-parameter #f))
+
+;;; Returns a thunk that does the same as a part of the work of the running fiber.
+(define (%as-part thunk)
+  (let ((begins! (%begins-part)))
+    (if begins!
+        (lambda ()
+          (begins!)
+          (parameterize ((%begins-part begins!)) (thunk)))
+        thunk)))

@@ -65,6 +65,23 @@
   (if (not (%find-prompt tag))
       (raise (%make-condition 'no-prompt "there is no prompt with this tag" (list tag)))))
 
+;;; Says whether a bar is inside the nearest prompt of a tag.
+(define (%barred? tag)
+  (let loop ((frames (%dynamic)) (barred #f))
+    (cond ((null? frames) #f)
+          ((and (eq? (cdar frames) tag) (memq (caar frames) '(%prompt %guard))) barred)
+          (else (loop (cdr frames) (or barred (eq? (caar frames) '%bar)))))))
+
+;;; Returns the composable procedure of a raw continuation up to the prompt of a tag, or one that fails
+;;; if there is a bar between.
+(define (%resumption k tag)
+  (if (%barred? tag)
+      (lambda vals
+        (error
+          "a continuation from a before or after thunk that ran because its extent was entered \
+or left cannot be resumed"))
+      (%composable-procedure k tag)))
+
 ;;;> Calls `receiver` with a procedure that extends the current continuation by the frames up to the
 ;;;> prompt.
 (define call-with-composable-continuation
@@ -72,7 +89,7 @@
     ((receiver) (call-with-composable-continuation receiver %default-tag))
     ((receiver tag)
      (%require-prompt tag)
-     (%call-with-composable tag (lambda (k) (receiver (%composable-procedure k tag)))))))
+     (%call-with-composable tag (lambda (k) (receiver (%resumption k tag)))))))
 
 ;;;> Aborts to the nearest prompt of the tag; its handler receives the continuation up to the
 ;;;> prompt, and the values.
@@ -84,7 +101,7 @@
   (%require-prompt tag)
   (%call-with-composable tag
     (lambda (k)
-      (let ((resume (%composable-procedure k tag)))
+      (let ((resume (%resumption k tag)))
         (%unwind (%find-prompt tag))
         (%abort-to-prompt tag (cons resume vals))))))
 

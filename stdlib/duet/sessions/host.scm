@@ -1,6 +1,6 @@
-;;; The side of the program that lets sessions begin. A request is a fact or a message; requests that
-;;; come before their session listens are kept, and given to it when it does. The session takes a tag
-;;; only once, so nothing is evaluated twice.
+;;; The side of the program that lets sessions begin. A request is a fact or a message; what comes for
+;;; a session before it listens is kept, and given to it when it does. The session hears of all that
+;;; comes later, and takes a tag only once, so nothing is evaluated twice.
 
 ;;; How long a session stays after its last client has gone, in milliseconds.
 (define %keep-time 3600000)
@@ -13,7 +13,8 @@
 ;;;> :session id :payload p :tag t)` with a new id, a string; whoever may do that acts with the
 ;;;> session's rights. The payload is an expression, or the record `(text "…")` with the text of any
 ;;;> number of forms; any other record, a dictionary or a set is its own value. The tag is the
-;;;> client's name for the request; a second request with it is the same one.
+;;;> client's name for the request; a second request with it is the same one, as long as the session
+;;;> lasts. A session that begins anew does not evaluate requests again that were asserted before.
 ;;;>
 ;;;> `:imports` lists the import sets whose names a session sees, in a sandbox of its own, which also
 ;;;> bounds what `eval` and `environment` reach if they are among them; without it, a session sees
@@ -29,8 +30,9 @@
 ;;;> unspecified, with its notation as `written`, the name by which later texts of the session can use
 ;;;> it as `name`, such as `$3`, and, if the value is data, the value as `data`; and
 ;;;> `error` with a record `(failure kind message irritants origin backtrace)`. The turn that failed
-;;;> is undone, and the session goes on. `result` or `error` is the last event of a request. Output
-;;;> without a request, such as a handler's, has the tag `#f`.
+;;;> is undone, and the session goes on. `result` or `error` is the last event of a request. Events
+;;;> of its strands and tasks have the tag of the request; output without a request, such as a
+;;;> handler's, has the tag `#f`.
 ;;;>
 ;;;> Further events say what a session wants and does. `question` has a record `(question name
 ;;;> prompt)`: somebody waits for `(user-input :prompt prompt)`, or reads a line of input, and then
@@ -82,8 +84,8 @@
 (define (%serve-sessions! options)
   (let ((waiting (dictionary))
         (ended (dictionary)))
-    ;; A session whose requests are kept has a list of them here, the newest first; one that
-    ;; listens has #t.
+    ;; A session that does not listen yet has a list here of what came for it, the newest first; one
+    ;; that listens has #t.
     (define (request! id payload tag)
       (if (string? id)
           (open-or-keep! id payload tag)
@@ -92,25 +94,33 @@
     (define (open-or-keep! id payload tag)
       (let ((known (dictionary-ref waiting id #f)))
         (cond ((not known)
-               (dictionary-set! waiting id (list (list payload tag)))
+               (dictionary-set! waiting id (list (list 'request payload tag)))
                (let ((before (dictionary-ref ended id #f)))
                  (when before
                    (retract! before)
                    (dictionary-delete! ended id)))
                (%open! id options (lambda (reason) (closed! id reason))))
-              ((pair? known) (dictionary-set! waiting id (cons (list payload tag) known))))))
+              (else (keep! id 'request payload tag)))))
+    (define (keep! id . what)
+      (let ((known (dictionary-ref waiting id #f)))
+        (if (pair? known) (dictionary-set! waiting id (cons what known)))))
     (define (closed! id reason)
       (dictionary-delete! waiting id)
       (end! id (if reason (condition-message reason) "it was closed")))
     (define (end! id reason)
       (dictionary-set! ended id (assert! (record 'session/ended :session id :reason reason))))
+    ;; A session that begins anew listens anew, and nothing was kept for it.
     (define (ready! id)
-      (let ((kept (dictionary-ref waiting id '())))
-        (dictionary-set! waiting id #t)
-        (if (list? kept) (message! (record 'session/begin :session id :requests (reverse kept))))))
+      (let ((known (dictionary-ref waiting id #f)))
+        (when known
+          (dictionary-set! waiting id #t)
+          (message!
+            (record 'session/begin :session id :kept (if (pair? known) (reverse known) '()))))))
     (on-assert (session/request :session $id :payload $payload :tag $tag) (request! id payload tag))
     (on-message (session/request :session $id :payload $payload :tag $tag)
       (request! id payload tag))
+    (on-message (session/cancel :session $id :tag $tag) (keep! id 'cancel tag))
+    (on-message (session/close :session $id) (keep! id 'close))
     (on-assert (session/ready :session $id) (ready! id))))
 
 ;;; Spawns the actor of a session; `closed!` is called when it has ended.
@@ -150,7 +160,8 @@
   `((dataspace/observe
       (pattern (request/changed $_ $_ $_ $_))
       (pattern (session/answer :session ,id :question $_ :payload $_))
-      (pattern (session/begin :session ,id :requests $_))
+      (pattern (session/begin :session ,id :kept $_))
+      (pattern (session/ready :session ,id))
       (pattern (session/request :session ,id :payload $_ :tag $_))
       (pattern (session/seen :session ,id :number $_))
       (pattern (session/cancel :session ,id :tag $_))

@@ -2,12 +2,16 @@
 ;;; actor of a session about its own requests; questions for a line of input are the session's own.
 
 (define-record-type <questions>
-  (%make-questions begin! end!)
+  (%make-questions begin! end! open? part!)
   %questions?
   ;; To call before each request: input that has ended goes on.
   (begin! %questions-begin!)
-  ;; To call with the tag of a request that has ended: it asks nothing any more.
-  (end! %questions-end!))
+  ;; To call with the tag of a request that has ended: it asks for no line any more.
+  (end! %questions-end!)
+  ;; Says whether a question or a call of a request is open, by its tag.
+  (open? %questions-open?)
+  ;; To call after the last event of a request: what it still calls is nobody's.
+  (part! %questions-part!))
 
 ;;; Makes events of what this actor asks; `tag-of` gives the tag of the request that a fiber
 ;;; evaluates.
@@ -41,7 +45,7 @@
       (let ((name (string-append "line-" (number->string lines)))
             (fiber (%current-fiber))
             (bytes #f))
-        (open! 'question name (record 'line) (%current-tag)
+        (open! 'question name (record 'line) (tag-of fiber)
           (lambda (value)
             (set! bytes (if (string? value) (string->utf8 (string-append value "\n")) (bytevector)))
             (close! name)
@@ -67,8 +71,18 @@
           (let ((known (dictionary-ref open name #f)))
             (if (and (caddr known) (equal? (cadr known) tag)) (close! name))))
         (dictionary-keys open)))
+    (define (open? tag)
+      (define (those table tag-in)
+        (filter (lambda (name) (equal? (tag-in (dictionary-ref table name)) tag))
+          (dictionary-keys table)))
+      (or (pair? (those calls (lambda (tag) tag))) (pair? (those open cadr))))
+    (define (part! tag)
+      (for-each
+        (lambda (name)
+          (if (equal? (dictionary-ref calls name) tag) (dictionary-set! calls name #f)))
+        (dictionary-keys calls)))
     (on-message (request/changed $name $change $subject $fiber) (heard! change name subject fiber))
     (on-message (session/answer :session ,id :question $name :payload $value) (answer! name value))
     (%make-questions
       (lambda () (%set-port-receiver! (%console-port 0) read-bytes!))
-      end!)))
+      end! open? part!)))

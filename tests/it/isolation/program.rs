@@ -59,7 +59,7 @@ const VALUES: &[&str] = &[
     "(record 'session/close :session \"bob\")",
     "(record 'session/seen :session \"bob\" :number 1000)",
     "(record 'session/ready :session \"bob\")",
-    "(record 'session/begin :session \"mallory\" :requests '())",
+    "(record 'session/begin :session \"mallory\" :kept '())",
     "(record 'policy/constraint 'x 'allow)",
     "(pattern (vault $x))",
     "(pattern _)",

@@ -52,3 +52,33 @@
 (suspend 1)          ; raises: error
 (define self (make-coroutine (lambda (value) (resume self))))
 (resume self)        ; raises: error
+
+;; A thunk that runs because an extent is left is no place to suspend at. After a return it is one.
+(define (around thunk after)
+  (make-coroutine (lambda (value) (dynamic-wind (lambda () #f) thunk after) 'end)))
+(define (message-of thunk) (guard (e ((error-object? e) (error-object-message e))) (thunk)))
+(define (suspend-out) (suspend 'out))
+(define leaving (around (lambda () (suspend 1)) suspend-out))
+(message-of (lambda () (resume leaving)))
+; => "suspend: a before or after thunk cannot suspend while its extent is entered or left"
+(coroutine-done? leaving)   ; => #t
+(define returning (around (lambda () 1) suspend-out))
+(resume returning)          ; => out
+(resume returning)          ; => end
+(define entries 0)
+(define (suspend-again)
+  (set! entries (+ entries 1))
+  (if (= entries 2) (suspend 'in)))
+(define entering
+  (make-coroutine
+    (lambda (value) (dynamic-wind suspend-again (lambda () (suspend 1)) (lambda () #f)))))
+(resume entering)           ; => 1
+(message-of (lambda () (resume entering)))
+; => "suspend: a before or after thunk cannot suspend while its extent is entered or left"
+;; A coroutine that such a thunk runs is its own.
+(define inner (make-coroutine (lambda (value) (suspend 'inside) 'inner)))
+(define seen '())
+(define outside (around (lambda () (suspend 1)) (lambda () (set! seen (cons (resume inner) seen)))))
+(resume outside)            ; => 1
+(resume outside)            ; => end
+seen                        ; => (inner inside)

@@ -103,3 +103,26 @@
 (define (deep n) (if (= n 0) (abort-to-prompt 'p) (+ 1 (deep (- n 1)))))
 (define deep-continuation (captured-by (lambda () (deep 40000))))
 (+ (deep-continuation 0) (deep-continuation 1))  ; => 80001
+
+;; An after thunk that runs because an extent is left may abort as well, but nothing goes on
+;; there. A prompt of its own it may enter again.
+(define (leave-twice use)
+  (call-with-prompt 'p
+    (lambda ()
+      (dynamic-wind
+        (lambda () #f)
+        (lambda () (abort-to-prompt 'p 'body))
+        (lambda () (abort-to-prompt 'p 'after))))
+    use))
+(leave-twice (lambda (k what) what))   ; => after
+(leave-twice (lambda (k what) (k 1)))  ; raises: error
+(define within #f)
+(call-with-prompt 'p
+  (lambda ()
+    (dynamic-wind
+      (lambda () #f)
+      (lambda () (abort-to-prompt 'p 'body))
+      (lambda ()
+        (set! within
+          (call-with-prompt 'q (lambda () (+ 1 (abort-to-prompt 'q))) (lambda (k) (k 1)))))))
+  (lambda (k what) (list what within)))  ; => (body 2)

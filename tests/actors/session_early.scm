@@ -1,0 +1,50 @@
+;;; What comes for a session before it listens, and what stands when it begins anew.
+(import (duet base) (duet dataspace) (duet sessions) (scheme process-context))
+(serve-sessions!)
+(define (ask tag text)
+  (record 'session/request :session "ada" :payload (record 'text text) :tag tag))
+(define (cancel! tag) (message! (record 'session/cancel :session "ada" :tag tag)))
+(define (close!) (message! (record 'session/close :session "ada")))
+(on-assert (session/event :session $id :kind $kind :payload $payload :tag $tag :number $number)
+  (log! (list tag kind (if (record? payload) (record-field payload 0) payload))))
+(on-assert (session/ended :session $id :reason $reason) (log! (list id 'ended reason)))
+(on-message (done $what) (log! (list 'done what)))
+
+;; A request that is cancelled while its session is being made is not begun.
+(message! (ask 1 "(begin (message! (record 'done 1)) (sleep 100) (message! (record 'done 'late)))"))
+(cancel! 1)
+(sleep 10)
+;; Nor is one that is cancelled before its turn; the session goes on.
+(message! (ask 2 "(define x 42)"))
+(sleep 10)
+(message! (ask 3 "(message! (record 'done 3))"))
+(cancel! 3)
+(cancel! 3)
+(message! (ask 4 "(begin (message! (record 'done 4)) (sleep 1000))"))
+(yield)
+(cancel! 4)
+(message! (ask 5 "x"))
+(sleep 10)
+;; Requests before the end of the session begin at least.
+(message! (ask 6 "(message! (record 'done 6))"))
+(close!)
+(sleep 10)
+;; It is closed as well while it is being made.
+(message! (ask 7 "(begin (message! (record 'done 7)) (sleep 10) (message! (record 'done 'late)))"))
+(close!)
+(sleep 50)
+;; Requests that were asserted before a session are not evaluated again by it, whatever became of
+;; them; those that begin it are.
+(assert! (ask 8 "(message! (record 'done 8))"))
+(sleep 10)
+(assert! (ask 9 "(after 5 (lambda () (car 9)))"))
+(sleep 10)
+(assert! (ask 10 "(message! (record 'done 10))"))
+(assert! (ask 11 "(message! (record 'done 11))"))
+(sleep 10)
+(assert! (ask 12 "(message! (record 'done 12))"))
+(sleep 10)
+;; An id may be empty.
+(message! (record 'session/request :session "" :payload ''nobody :tag 13))
+(sleep 10)
+(exit 0)

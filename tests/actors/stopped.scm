@@ -1,0 +1,47 @@
+;;; A coroutine, a generator or a task whose fiber was stopped says so.
+(import (duet base) (duet dataspace) (duet agents) (duet control))
+(define (attempt thunk)
+  (guard (object ((condition? object) (list (condition-kind object) (condition-message object))))
+    (thunk)))
+(define (stopped thunk) (call-with-timeout 5 thunk (lambda () 'late)))
+(define generator
+  (make-coroutine-generator (lambda (yield) (yield 'first) (sleep 50) (yield 'second))))
+(log! (list (generator) (stopped generator) (attempt generator) (attempt generator)))
+(define coroutine (make-coroutine (lambda (v) (sleep 50))))
+(log! (list (stopped (lambda () (resume coroutine))) (coroutine-done? coroutine)))
+(log! (attempt (lambda () (resume coroutine))))
+;; One that another fiber runs is not stopped.
+(define slow (make-coroutine (lambda (v) (sleep 20) 'slow)))
+(define first (async (resume slow)))
+(sleep 5)
+(log! (list (coroutine-done? slow) (attempt (lambda () (resume slow))) (await first)))
+;; A task ends with the facet in which it was made, in whatever state it is.
+(define task #f)
+(define (make-task body) (set! task (async (body) 'value)) task)
+(log! (stopped (lambda () (await (make-task (lambda () (sleep 50)))))))
+(log! (attempt (lambda () (await task))))
+(log! (attempt (lambda () (await task))))
+;; Before it has begun.
+(race (lambda () (make-task (lambda () #f))))
+(log! (attempt (lambda () (await task))))
+;; While others await it.
+(define room (spawn-facet!))
+(spawn (lambda () (make-task (lambda () (sleep 50)))) room)
+(define (awaiting name) (async (log! (list name (attempt (lambda () (await task)))))))
+(yield)
+(define waiting (map awaiting '(a b)))
+(sleep 5)
+(stop-facet! room)
+(for-each await waiting)
+;; One whose facet goes on is awaited from another facet, also before it has begun.
+(make-task (lambda () (sleep 5)))
+(log! (race (lambda () (await task))))
+(make-task (lambda () #f))
+(log! (race (lambda () (await task)) (lambda () (sleep 5) 'never)))
+(define failing (async (sleep 5) (error "broken")))
+(log! (attempt (lambda () (race (lambda () (await failing))))))
+;; The strand may have awaited it first.
+(make-task (lambda () (sleep 20)))
+(log! (stopped (lambda () (await task))))
+(log! (await task))
+(log! 'end)
