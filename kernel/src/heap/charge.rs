@@ -55,8 +55,8 @@ impl Heap {
         if is_spent { Err(Spent) } else { Ok(()) }
     }
 
-    /// Whether a walk that has passed so many items has to end, because the computation should stop.
-    /// What comes of it then means nothing: whoever stops a computation discards what it does
+    /// Whether a walk that has passed so many items has to end, because the computation should
+    /// stop. The outcome then means nothing: whoever stops a computation discards what it does
     /// afterwards.
     #[inline(always)]
     pub(crate) fn ends_walk(&self, passed: usize) -> bool {

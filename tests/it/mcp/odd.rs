@@ -119,7 +119,8 @@ fn an_answer_that_does_not_keep_to_the_limits_of_a_form_is_asked_for_again() {
         "2026-02-30 is not a date, such as 2026-12-24. ",
         "2026-02-28 is not a time, such as 2026-12-24T18:00:00Z. Tea. at? ",
         "example.org is not an address, such as https://example.org/. ",
-        "a has fewer parts than 2. Tea. words (some of these, with commas between them: a, b, c; at least 2; at most 3)? ",
+        "a has fewer parts than 2. Tea. words (some of these, with commas between them: a, b, c; at least 2; \
+         at most 3)? ",
         "a, b, c, a has more parts than 3. ",
         "Green, dark has dark, which is no choice. ",
         "Green, Green, light, Black has more parts than 2. Tea. teas (some of these, with commas between them: \
