@@ -88,15 +88,16 @@ impl Question {
             .iter()
             .map(|choice| text::line(&choice.word).into_owned())
             .collect();
-        let space = if self.text.is_empty() || self.text.ends_with(char::is_whitespace) {
+        let text = text::inset(&self.text);
+        let space = if text.is_empty() || text.ends_with(char::is_whitespace) {
             ""
         } else {
             " "
         };
         Text::from(if words.is_empty() {
-            format!("{}{space}", self.text)
+            format!("{text}{space}")
         } else {
-            format!("{}{space}[{}] ", self.text, words.join("/"))
+            format!("{text}{space}[{}] ", words.join("/"))
         })
     }
 
@@ -238,6 +239,7 @@ mod tests {
     fn a_question_cannot_draw_on_the_terminal() {
         check(r#""a\u001b[2J\u009b\u202e?""#, r"a\x1b;[2J\x9b;\x202e;? ", &[]);
         check(r#"<ask "a" ["b\n\u001b"]>"#, r"a [b\n\x1b;] ", &[]);
+        check(r#""a?\nerror: b""#, "a?\n  error: b ", &[]);
     }
 
     #[test]

@@ -95,6 +95,18 @@ pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }
 
+/// Makes data of several lines a part of a message: the lines after the first are set in, so that
+/// none of them begins where those of Duet begin.
+pub fn inset(text: &str) -> String {
+    let mut lines = text.split('\n');
+    let mut shown = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        shown.push_str(if line.is_empty() { "\n" } else { "\n  " });
+        shown.push_str(line);
+    }
+    shown
+}
+
 /// Writes a value as Preserves text that readers take back: hidden characters, which stand in
 /// strings and symbols only, become escapes such as `\u001b`.
 pub fn preserves(value: &preserves::IOValue) -> String {
@@ -190,6 +202,12 @@ mod tests {
             assert_eq!(Text::styled(text).as_str(), text);
             assert_eq!(line(text), text);
         }
+    }
+
+    #[test]
+    fn no_line_of_data_after_the_first_begins_like_a_message() {
+        assert_eq!(inset("a"), "a");
+        assert_eq!(inset("a\nerror: b\n\nc\n"), "a\n  error: b\n\n  c\n");
     }
 
     #[test]

@@ -62,7 +62,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::number::limbs::Scratch;
 use crate::value::Value;
 use charge::Charge;
-pub(crate) use charge::{Spent, Steps};
+pub(crate) use charge::{ITEMS_BETWEEN_LOOKS, Spent, Steps};
 use collection_budget::CollectionBudget;
 use compact::{Compacted, Shared};
 use identity::Moves;
@@ -304,6 +304,11 @@ impl Heap {
     /// so.
     pub fn stop_on(&mut self, flag: Option<Arc<AtomicBool>>) {
         self.stop = flag;
+    }
+
+    /// The flag, for work that does not know the heap.
+    pub(crate) fn stop_flag(&self) -> Option<&AtomicBool> {
+        self.stop.as_deref()
     }
 
     /// Whether the computation should stop.

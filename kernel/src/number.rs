@@ -92,14 +92,15 @@ pub enum NumberError {
     NotReal,
     /// The operation is defined only on non-negative numbers.
     Negative,
-    /// The exact result, or an integer needed on the way, would be longer than [`MAX_BITS`] or
-    /// [`MAX_GCD_BITS`] allow.
+    /// The exact result, or an integer needed on the way, would be longer than [`MAX_BITS`].
     TooLarge,
+    /// The common divisor of two integers is needed that are both longer than [`MAX_GCD_BITS`].
+    NoDivisor,
 }
 
 impl fmt::Display for NumberError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
+        let text = match self {
             NumberError::DivideByZero => "division by zero",
             NumberError::NotExact => "an exact number is required",
             NumberError::NotInteger => "an integer is required",
@@ -107,7 +108,14 @@ impl fmt::Display for NumberError {
             NumberError::NotReal => "the result is not a real number",
             NumberError::Negative => "a non-negative number is required",
             NumberError::TooLarge => "the exact result is too large",
-        })
+            NumberError::NoDivisor => {
+                return write!(
+                    out,
+                    "the common divisor of two integers is needed, and both have more than {MAX_GCD_BITS} bits"
+                );
+            }
+        };
+        out.write_str(text)
     }
 }
 
@@ -146,7 +154,8 @@ impl Number {
     ///
     /// # Errors
     /// [`NumberError::DivideByZero`] if the denominator is zero; [`NumberError::TooLarge`] if
-    /// either part is longer than [`MAX_BITS`] or both are longer than [`MAX_GCD_BITS`].
+    /// either part is longer than [`MAX_BITS`]; [`NumberError::NoDivisor`] if both are longer than
+    /// [`MAX_GCD_BITS`].
     pub fn from_ratio(numerator: BigInt, denominator: BigInt) -> Result<Number, NumberError> {
         if denominator.is_zero() {
             return Err(NumberError::DivideByZero);

@@ -11,6 +11,7 @@
 //! Read next: `printer/labels.rs`, `datum/atom.rs`.
 
 mod labels;
+mod output;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use crate::heap::{Heap, Kind, Steps};
 use crate::names::Names;
 use crate::value::{Immediate, Value};
 use labels::{Labels, Mention};
+use output::Output;
 
 /// The way a value is written.
 ///
@@ -102,37 +104,6 @@ pub fn write_limited(heap: &Heap, names: &dyn Names, value: Value, characters_ma
     text
 }
 
-/// A text of limited length, in characters.
-struct Output {
-    text: String,
-    characters_left: usize,
-}
-
-impl fmt::Write for Output {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        if text.len() > self.characters_left
-            && let Some((end, _)) = text.char_indices().nth(self.characters_left)
-        {
-            self.text.push_str(&text[..end]);
-            self.characters_left = 0;
-            return Err(fmt::Error);
-        }
-        self.text.push_str(text);
-        self.characters_left -= if text.is_ascii() {
-            text.len()
-        } else {
-            text.chars().count()
-        };
-        Ok(())
-    }
-
-    fn write_char(&mut self, character: char) -> fmt::Result {
-        self.characters_left = self.characters_left.checked_sub(1).ok_or(fmt::Error)?;
-        self.text.push(character);
-        Ok(())
-    }
-}
-
 /// A task that remains to be done.
 #[derive(Clone, Copy)]
 enum Pending {
@@ -168,7 +139,7 @@ struct Printer<'a> {
     names: &'a dyn Names,
     style: Style,
     labels: Labels,
-    output: Output,
+    output: Output<'a>,
     /// The last one is next.
     work: Vec<Pending>,
 }
@@ -180,10 +151,7 @@ impl<'a> Printer<'a> {
             names,
             style,
             labels,
-            output: Output {
-                text: String::new(),
-                characters_left: characters_max,
-            },
+            output: Output::new(heap, characters_max),
             work: Vec::new(),
         }
     }

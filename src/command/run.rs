@@ -160,6 +160,9 @@ impl Request {
     /// # Errors
     /// Why it is not granted.
     pub(crate) fn within(self, granted: &WorldArguments, workspace: Option<&Path>) -> Result<Self, String> {
+        if self.program.is_some() && self.text.is_some() {
+            return Err("a run has either a `program` or a `text`".to_owned());
+        }
         if !self.grant.is_empty() {
             return Err("only the person grants a program more than it begins with".to_owned());
         }

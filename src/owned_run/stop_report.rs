@@ -5,6 +5,7 @@
 //! It decides nothing. Read next: the crate's `owned_run.rs`.
 
 use duet_drivers::ask::Question;
+use duet_drivers::text::line;
 use duet_journal::Sequence;
 use duet_runtime::gate::question::NOT_SHOWN;
 use duet_runtime::model::counted::counted;
@@ -47,12 +48,8 @@ fn untaken_failures(untaken: &UntakenFailures) -> Option<String> {
     let mut listed: Vec<String> = listed
         .map(|one| {
             let actor = one.actor.to_string();
-            format!(
-                "{} in turn {} ({})",
-                one.role.as_ref().unwrap_or(&actor),
-                one.turn,
-                one.kind
-            )
+            let who = line(one.role.as_ref().unwrap_or(&actor));
+            format!("{who} in turn {} ({})", one.turn, line(&one.kind))
         })
         .collect();
     let left_out = untaken.count.saturating_sub(listed.len() as u64);
@@ -102,7 +99,7 @@ impl StopReport<'_> {
             } else {
                 "its result is not known"
             };
-            let (tool, turn) = (&call.tool, call.turn);
+            let (tool, turn) = (line(&call.tool), call.turn);
             terminal.message(format!(
                 "{tool} was called in turn {turn} before ({}) and not again: {told}",
                 call.branch
@@ -171,7 +168,8 @@ impl StopReport<'_> {
     /// Reports that only somebody outside can give what the run waits for.
     pub(super) fn tell_waits(&self, state: &RunState, terminal: &mut Terminal) {
         let name = &self.place.name;
-        let mut listed: Vec<String> = waits(state).iter().map(Waiting::line).collect();
+        let words = |wait: &Waiting| line(&wait.line()).into_owned();
+        let mut listed: Vec<String> = waits(state).iter().map(words).collect();
         let left_out = listed.len().saturating_sub(LISTED_MAX);
         listed.truncate(LISTED_MAX);
         if left_out > 0 {

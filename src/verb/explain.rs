@@ -314,8 +314,8 @@ impl Report {
         let Some(failure) = &self.failure else {
             return Vec::new();
         };
-        let first = format!("first failure: {}", self.summary);
-        let inputs = format!("  inputs: {}", failure.inputs());
+        let first = format!("first failure: {}", duet_drivers::text::line(&self.summary));
+        let inputs = format!("  inputs: {}", duet_drivers::text::line(&failure.inputs()));
         let mut brief = vec![Saying::from(first), Saying::from(inputs)];
         brief.push(advice::brief(&self.name, self.advice.first()));
         brief

@@ -252,7 +252,7 @@
 ;;; Source: cron(8) of cronie, "Daylight Saving Time and other time changes".
 (define (%next-in-zone parsed time zone)
   (let stretch ((at time) (time time))
-    (let* ((rules (call-tool 'calendar "clock/zone" (dictionary 'zone zone 'time_ms (max 0 at))))
+    (let* ((rules (call-tool 'calendar "clock/zone" (dictionary 'zone zone 'time_ms at)))
            (shift (* 1000 (dictionary-ref rules 'offset_s)))
            (change (lambda (key)
                      (let ((offset (dictionary-ref rules key)))

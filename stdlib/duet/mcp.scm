@@ -179,27 +179,63 @@
             (else (%complaint "is" "none of the choices")))))
   (if (dictionary-contains? schema 'default)
       (%typed text schema
-        (list (string-append "one of these: " (string-join (map car choices) ", ")))
+        (list (string-append "one of these: " (%listed choices)))
         read)
       (cdr (assoc (%ask (record 'ask (%hinted text schema '()) (map car choices))) choices))))
 
+;;; Returns the names of choices for people. Where a name has a comma itself, semicolons part them.
+(define (%listed choices)
+  (let ((names (map car choices)))
+    (string-join names (if (find (lambda (name) (string-index name #\,)) names) "; " ", "))))
+
 ;;; Asks for a list, whose elements stand between commas.
 (define (%several text schema items)
-  (let ((choices (%choices items)))
+  (let ((choices (%choices items))
+        (least (dictionary-ref schema 'minItems 0))
+        (most (dictionary-ref schema 'maxItems #f)))
     (define (read said)
-      (let* ((parts (filter (lambda (part) (not (string=? part "")))
-                      (map string-trim (string-split said #\,))))
-             (wrong (find (lambda (part) (not (assoc part choices))) parts)))
-        (cond ((null? choices) parts)
-              (wrong (%complaint "has" (string-append wrong ", which is no choice")))
-              (else (map (lambda (part) (cdr (assoc part choices))) parts)))))
+      (let* ((values (if (null? choices) (%parts said) (%named said choices)))
+             (count (if (vector? values) least (length values))))
+        (cond ((< count least) (%complaint "has fewer parts than" (number->string least)))
+              ((and most (> count most)) (%complaint "has more parts than" (number->string most)))
+              (else values))))
     (%typed text schema
-      (list
-        (if (null? choices)
-            "several with commas between them"
-            (string-append "some of these, with commas between them: "
-              (string-join (map car choices) ", "))))
+      (append
+        (list
+          (if (null? choices)
+              "several with commas between them"
+              (string-append "some of these, with commas between them: " (%listed choices))))
+        (if (> least 0) (list (string-append "at least " (number->string least))) '())
+        (if most (list (string-append "at most " (number->string most))) '()))
       read)))
+
+;;; Returns the parts of a text between commas, without empty ones.
+(define (%parts said)
+  (filter (lambda (part) (not (string=? part ""))) (map string-trim (string-split said #\,))))
+
+;;; Returns the values of the choices that a text names between commas, or a complaint. A name may
+;;; have commas itself: of several that fit, the longest counts.
+(define (%named said choices)
+  (define (from text start) (string-trim-left (substring text start (string-length text))))
+  ;; Returns what follows a name at the start of a text, or #f if it is not there as a whole.
+  (define (behind name text)
+    (and (string-prefix? name text)
+         (let ((rest (from text (string-length name))))
+           (and (or (string=? rest "") (string-prefix? "," rest)) rest))))
+  (define (fits text) (lambda (choice) (behind (string-trim (car choice)) text)))
+  (define (longer one other)
+    (if (> (string-length (car other)) (string-length (car one))) other one))
+  (let next ((text (string-trim said)) (found '()))
+    (cond ((string=? text "") (reverse found))
+          ((string-prefix? "," text) (next (from text 1) found))
+          (else
+           (let ((fitting (filter (fits text) choices)))
+             (if (null? fitting)
+                 (%complaint "has" (string-append (car (%parts text)) ", which is no choice"))
+                 (let pick ((best (car fitting)) (rest (cdr fitting)))
+                   (if (pair? rest)
+                       (pick (longer best (car rest)) (cdr rest))
+                       (next ((fits text) best) (cons (cdr best) found))))))))))
 
 ;;; Asks until `read` makes a value of the answer; an empty one is the default, or nothing.
 (define (%typed text schema hints read)
@@ -239,8 +275,12 @@
     (let ((number (string->number (string-trim said)))
           (least (dictionary-ref schema 'minimum #f))
           (most (dictionary-ref schema 'maximum #f)))
-      (cond ((not (and number (real? number))) (%complaint "is not" "a number"))
+      (cond ((not (and number (real? number) (< -inf.0 number +inf.0)))
+             (%complaint "is not" "a number"))
             ((not (is-kind? number)) (%complaint "is not" "a whole number"))
+            ;; JSON has no ratios.
+            ((and (exact? number) (not (integer? number)))
+             (%complaint "is not" "a decimal number, such as 0.5"))
             ((and least (< number least))
              (%complaint "is less than" (number->string least)))
             ((and most (> number most)) (%complaint "is more than" (number->string most)))
@@ -256,10 +296,43 @@
              (%complaint "has fewer characters than" (number->string least)))
             ((and most (> length most))
              (%complaint "has more characters than" (number->string most)))
-            ((and (equal? (dictionary-ref schema 'format #f) "email")
-                  (not (string-index said #\@)))
-             (%complaint "is not" "an address of e-mail"))
+            ((assoc (dictionary-ref schema 'format #f) %formats)
+             => (lambda (format)
+                  (if ((cadr format) (string-trim said))
+                      (string-trim said)
+                      (%complaint "is not" (cddr format)))))
             (else said)))))
+
+(define (%format name fits? words) (cons name (cons fits? words)))
+
+;;; The formats of texts, each with a test and words.
+;;; Source: Model Context Protocol, "Elicitation"; RFC 3339.
+(define %formats
+  (list
+    (%format "email" (lambda (said) (string-index said #\@)) "an address of e-mail")
+    (%format "uri" (lambda (said) (%address? said)) "an address, such as https://example.org/")
+    (%format "date" (lambda (said) (%time? (string-append said "T00:00:00Z")))
+      "a date, such as 2026-12-24")
+    (%format "date-time" (lambda (said) (%time? (%without-fraction said)))
+      "a time, such as 2026-12-24T18:00:00Z")))
+
+;;; Returns whether a text begins with the scheme of an address, and has no blank.
+(define (%address? text)
+  (let ((colon (string-index text #\:)) (letter (if (string=? text "") #\: (string-ref text 0))))
+    (and colon
+         (or (char<=? #\a letter #\z) (char<=? #\A letter #\Z))
+         (not (string-index text #\space)))))
+
+(define (%time? text) (guard (failure (#t #f)) (and (text->time text) #t)))
+
+;;; Returns a time without the fraction of its second.
+(define (%without-fraction text)
+  (let ((dot (string-index text #\.)) (end (string-length text)))
+    (let skip ((i (if dot (+ dot 1) end)))
+      (cond ((and (< i end) (char<=? #\0 (string-ref text i) #\9)) (skip (+ i 1)))
+            ((and dot (> i (+ dot 1)))
+             (string-append (substring text 0 dot) (substring text i end)))
+            (else text)))))
 
 ;;; Returns the values that a schema enumerates, by the texts that the person sees.
 (define (%choices schema)

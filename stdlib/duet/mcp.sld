@@ -10,7 +10,8 @@
     (only (duet base)
       dictionary dictionary? dictionary-ref dictionary-set! dictionary-contains? dictionary-count
       dictionary->alist dictionary-keys filter filter-map find record string-index string-join
-      string-prefix? string-split string-trim with-output-to-string)
+      string-prefix? string-split string-trim string-trim-left with-output-to-string)
+    (only (duet calendar) text->time)
     (only (duet dataspace) await call-tool user-input)
     (only (duet internal control) %wrong-type))
   (include "mcp.scm"))

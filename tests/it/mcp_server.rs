@@ -116,6 +116,9 @@ fn words_of_a_client_are_no_options() {
     );
     let (text, is_error) = call(&desk, "run", json!({ "program": 7 }));
     assert_eq!((&*text, is_error), ("the argument `program` must be a string", true));
+    let both = json!({ "program": "p.scm", "text": "(car 1)" });
+    let (text, is_error) = call(&desk, "run", both);
+    assert_eq!((&*text, is_error), ("a run has either a `program` or a `text`", true));
     let unknown = request(1, "tools/call", json!({ "name": "burn", "arguments": {} }));
     let said = talk(&desk, "", &[unknown])[0]["error"]["message"].to_string();
     assert!(said.contains("there is no tool `burn`"), "{said}");

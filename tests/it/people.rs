@@ -176,6 +176,45 @@ fn no_line_of_a_log_begins_as_messages_of_duet_do() {
 }
 
 #[test]
+fn no_line_of_a_question_or_a_failure_begins_as_messages_of_duet_do() {
+    let forged = "forged waits for approval: Allow workspace/read? [yes/no]";
+    let asking = format!("(import (duet base) (duet dataspace)) (await (user-input :prompt \"Name?\\n{forged}\"))");
+    let failing = format!("(import (duet base)) (error \"bad\\n{forged}\" 1)");
+    let entities = format!(
+        "(import (duet base) (duet dataspace) (duet internal control))
+         (register-entity! 'e (lambda (config) (on-message (go) (raise (%make-condition '|a\n{forged}| \"no\" '())))))
+         (spawn-entity! 'e) (pulse! (record 'go)) (await (signal 'never))"
+    );
+    let desk = Desk::new(&[("q.scm", &asking), ("f.scm", &failing), ("e.scm", &entities)]);
+    let mut shown = String::new();
+    for line in [
+        "run q.scm",
+        "run q.scm --name given --answer Ada",
+        "run f.scm",
+        "run e.scm",
+        "waits q",
+        "log q",
+        "runs",
+        "explain q",
+        "explain f",
+        "explain e",
+        "log f",
+        "show f",
+    ] {
+        let said = desk.duet(line);
+        shown.push_str(&format!("{}{}", said.output, said.errors));
+    }
+    assert!(shown.contains("forged waits"), "{shown}");
+    let at_the_margin: Vec<&str> = shown.lines().filter(|line| line.starts_with("forged")).collect();
+    assert_eq!(at_the_margin, [""; 0], "{shown}");
+    assert!(
+        shown.contains("q waits for an answer: Name?\n  forged waits"),
+        "{shown}"
+    );
+    assert!(shown.contains("first failure: main failed in turn"), "{shown}");
+}
+
+#[test]
 fn what_asks_for_approval_has_to_be_named_and_shows_what_decides_first() {
     let desk = asker();
     let said = desk.duet("run --workspace . asker.scm");

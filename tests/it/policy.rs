@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod laid_down;
+mod left_out;
 mod members;
 mod schemas;
 

@@ -1,7 +1,7 @@
 """A server of the Model Context Protocol, revision 2025-06-18, that answers as no server should.
 
 Its tool `say` answers in the form that its argument `kind` names; its tool `form` asks the person
-for everything that a form can have. With the argument `linger` it takes a while to end; with `empty`
+for everything that a form can have, `exacting` for what has limits. With the argument `linger` it takes a while to end; with `empty`
 it answers methods that it does not know with an empty result; with `circle` each page of its list
 names the same cursor for the next; with `torn` the second page is an error; with `no-list` its list
 is missing. Python's standard library only.
@@ -63,6 +63,22 @@ FORM = {
     },
     "required": ["size", "mail"],
 }
+EXACTING = {
+    "type": "object",
+    "properties": {
+        "part": {"type": "number", "minimum": 0},
+        "day": {"type": "string", "format": "date"},
+        "at": {"type": "string", "format": "date-time"},
+        "site": {"type": "string", "format": "uri"},
+        "words": {"type": "array", "items": {"type": "string", "enum": ["a", "b", "c"]}, "minItems": 2, "maxItems": 3},
+        "teas": {"type": "array", "maxItems": 2, "items": {"anyOf": [
+            {"const": "g", "title": "Green"},
+            {"const": "gl", "title": "Green, light"},
+            {"const": "b", "title": "Black"},
+        ]}},
+    },
+    "required": ["part", "day", "at", "site", "words", "teas"],
+}
 
 for line in sys.stdin:
     message = json.loads(line)
@@ -71,7 +87,7 @@ for line in sys.stdin:
         say(answer(id, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}).encode())
     elif method == "tools/list":
         schema = {"type": "object", "properties": {"kind": {"type": "string"}}}
-        page = {"tools": [{"name": name, "inputSchema": schema} for name in ("say", "form")]}
+        page = {"tools": [{"name": name, "inputSchema": schema} for name in ("say", "form", "exacting")]}
         if "circle" in sys.argv:
             page["nextCursor"] = "again"
         if "torn" in sys.argv:
@@ -83,8 +99,9 @@ for line in sys.stdin:
             say(json.dumps({"jsonrpc": "2.0", "id": id, "error": error}).encode())
         else:
             say(answer(id, page).encode())
-    elif method == "tools/call" and message["params"]["name"] == "form":
-        asked = {"message": "Tea.", "requestedSchema": FORM}
+    elif method == "tools/call" and message["params"]["name"] in ("form", "exacting"):
+        form = FORM if message["params"]["name"] == "form" else EXACTING
+        asked = {"message": "Tea.", "requestedSchema": form}
         say(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "elicitation/create", "params": asked}).encode())
         heard = {}
         while heard.get("id") != 99:

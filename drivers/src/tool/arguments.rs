@@ -153,6 +153,11 @@ pub fn count(value: &IOValue) -> Option<u64> {
     value.as_u64()?.ok()
 }
 
+/// Reads an integer from −2⁶³ to 2⁶³−1.
+pub fn whole(value: &IOValue) -> Option<i64> {
+    value.as_i64()?.ok()
+}
+
 /// Reads an integer from 1 to 2⁶⁴−1.
 pub fn positive(value: &IOValue) -> Option<u64> {
     count(value).filter(|number| *number > 0)

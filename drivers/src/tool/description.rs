@@ -138,7 +138,7 @@ impl Description {
         let properties: Vec<String> = self
             .payload
             .iter()
-            .map(|field| format!("\"{}\":{}", field.name, field.shape.schema()))
+            .map(|field| format!("\"{}\":{}", field.name, field.schema()))
             .collect();
         let required = self.payload.iter().filter(|field| field.required);
         let required: Vec<String> = required.map(|field| format!("\"{}\"", field.name)).collect();
@@ -213,7 +213,17 @@ impl Field {
         }
     }
 
-    /// Describes a field that may be left out.
+    /// The JSON Schema of its value. A path that may be left out is the root then, which policy has
+    /// to know, because a constraint judges the path that the tool uses.
+    fn schema(&self) -> String {
+        let schema = self.shape.schema();
+        match (self.shape, self.required, schema.strip_suffix('}')) {
+            (Shape::Path, false, Some(open)) => format!("{open},\"default\":\".\"}}"),
+            _ => schema.to_owned(),
+        }
+    }
+
+    /// Describes a field that may be left out; a path without which the tool takes the root.
     pub const fn optional(name: &'static str, shape: Shape, meaning: &'static str) -> Self {
         Self {
             name: Cow::Borrowed(name),
@@ -265,6 +275,8 @@ shapes! {
     Count "an integer of 0 or more" r#"{"type":"integer","minimum":0}"#
     /// A number from 1.
     Positive "an integer above 0" r#"{"type":"integer","minimum":1}"#
+    /// A whole number.
+    Integer "an integer" r#"{"type":"integer"}"#
     /// True or false.
     Flag "a boolean" r#"{"type":"boolean"}"#
     /// A list of anything.

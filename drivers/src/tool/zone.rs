@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use preserves::IOValue;
 
-use super::arguments::{Arguments, count, dictionary, string};
+use super::arguments::{Arguments, dictionary, string, whole};
 use super::failure::Kind;
 use super::interface::{Call, Context, Outcome, Tool, blocking};
 use crate::tool::description::{Answer, Description, Field, Shape};
@@ -24,7 +24,11 @@ const PAYLOAD: &[Field] = &[
         Shape::Text,
         "its name in the IANA database, such as Europe/Berlin",
     ),
-    Field::required("time_ms", Shape::Count, "milliseconds since 1970"),
+    Field::required(
+        "time_ms",
+        Shape::Integer,
+        "milliseconds since 1970, less than 0 for a time before",
+    ),
 ];
 
 static DESCRIPTION: Description = Description::pure(
@@ -63,16 +67,14 @@ impl Tool for Zone {
 fn rules(payload: &IOValue) -> Outcome {
     let mut fields = Arguments::read(&DESCRIPTION, payload)?;
     let name = fields.required("zone", string)?;
-    let time_ms = fields.required("time_ms", count)?;
+    let time_ms = fields.required("time_ms", whole)?;
     let refuse = |field: &str, problem: String| -> ToolFailure {
         let message = format!("field `{field}` of {}: {problem}", DESCRIPTION.name);
         Kind::BadArgument.with(message, [("field", IOValue::symbol(field.to_owned()))])
     };
     let zone = TimeZone::get(&name).map_err(|_| refuse("zone", format!("there is no time zone `{name}`")))?;
-    let time = i64::try_from(time_ms)
-        .ok()
-        .and_then(|time| Timestamp::from_millisecond(time).ok());
-    let time = time.ok_or_else(|| refuse("time_ms", "it is after the year 9999".to_owned()))?;
+    let time = Timestamp::from_millisecond(time_ms);
+    let time = time.map_err(|_| refuse("time_ms", "it is not in the years from −9999 to 9999".to_owned()))?;
     let offset = zone.to_offset(time);
     // A change at the time itself has happened.
     let now = Timestamp::from_millisecond(time.as_millisecond() + 1).unwrap_or(time);
@@ -137,6 +139,9 @@ mod tests {
         check(r#"{zone: "Europe/Berlin", time_ms: 1774745999999}"#, winter);
         let never = "{offset_s: 0, since_ms: #f, before_s: #f, until_ms: #f, after_s: #f}";
         check(r#"{zone: "UTC", time_ms: 0}"#, never);
+        let before_1970 =
+            "{offset_s: 3600, since_ms: -1618700400000, before_s: 7200, until_ms: -938905200000, after_s: 7200}";
+        check(r#"{zone: "Europe/Berlin", time_ms: -1262304000000}"#, before_1970);
     }
 
     #[test]
@@ -148,7 +153,7 @@ mod tests {
         );
         assert_eq!(
             refused(r#"{zone: "UTC", time_ms: 999999999999999999}"#),
-            "field `time_ms` of clock/zone: it is after the year 9999"
+            "field `time_ms` of clock/zone: it is not in the years from −9999 to 9999"
         );
     }
 }

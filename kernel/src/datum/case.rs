@@ -56,6 +56,59 @@ pub(crate) fn fold_full(character: char) -> impl Iterator<Item = char> {
     whole.into_iter().chain(parts.chars()).chain(mapped)
 }
 
+/// What a character means for a capital sigma near it.
+enum Neighbour {
+    /// A letter that has case.
+    Letter,
+    /// A mark, such as an accent or an apostrophe, beyond which the neighbour is.
+    Mark,
+    /// Anything else.
+    Other,
+}
+
+impl Neighbour {
+    fn of(character: char) -> Neighbour {
+        if matches!(character, 'a'..='z' | 'A'..='Z' | 'Α'..='Ρ' | 'Σ'..='Ω' | 'α'..='ω') {
+            return Neighbour::Letter;
+        }
+        // The standard library does not offer these properties, but shows them by what it does.
+        let is_final = |text: String| text.to_lowercase().starts_with("aς");
+        match [format!("aΣ{character}"), format!("aΣ{character}a")].map(is_final) {
+            [false, _] => Neighbour::Letter,
+            [true, false] => Neighbour::Mark,
+            [true, true] => Neighbour::Other,
+        }
+    }
+}
+
+/// Returns the lower-case form of a text in which a capital sigma may end a word.
+///
+/// Source: The Unicode Standard, 3.13, `Final_Sigma`.
+pub(crate) fn lower_with_sigmas(text: impl Iterator<Item = char>) -> String {
+    fn end_word(lower: &mut String, sigma: Option<usize>) {
+        if let Some(place) = sigma {
+            lower.replace_range(place..place + 'σ'.len_utf8(), "ς");
+        }
+    }
+    let (mut lower, mut follows_letter, mut last_sigma) = (String::new(), false, None);
+    for character in text {
+        match Neighbour::of(character) {
+            Neighbour::Letter => {
+                last_sigma = (character == 'Σ' && follows_letter).then_some(lower.len());
+                follows_letter = true;
+            }
+            Neighbour::Mark => {}
+            Neighbour::Other => {
+                end_word(&mut lower, last_sigma.take());
+                follows_letter = false;
+            }
+        }
+        lower.extend(character.to_lowercase());
+    }
+    end_word(&mut lower, last_sigma);
+    lower
+}
+
 /// Returns the folding of a character for which it is not the lower-case form of the upper-case
 /// form, or that is in ASCII.
 fn folds_up_or_not(character: char) -> Option<char> {
@@ -108,6 +161,23 @@ mod tests {
         check('ΐ', ['ΐ', 'ΐ', 'ΐ'], "ι\u{308}\u{301}");
         check('K', ['K', 'k', 'k'], "k");
         check('ა', ['Ა', 'ა', 'ა'], "ა");
+    }
+
+    #[test]
+    fn sigmas_end_words_as_in_the_standard_library() {
+        let alphabet = ['a', 'Σ', 'ς', ' ', '\'', '\u{345}', 'ʰ', 'ǅ', '中'];
+        let mut texts = vec![String::new()];
+        for _ in 0..4 {
+            let longer = |text: &String| alphabet.map(|character| format!("{text}{character}"));
+            texts.extend(texts.iter().flat_map(longer).collect::<Vec<_>>());
+        }
+        for text in texts {
+            assert_eq!(lower_with_sigmas(text.chars()), text.to_lowercase(), "{text}");
+        }
+        for character in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+            let text = format!("aΣ{character}aΣ{character} {character}Σ");
+            assert_eq!(lower_with_sigmas(text.chars()), text.to_lowercase(), "{text}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(in crate::datum) mod atom;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::reader::ReadProblem;
 use super::{Name, Node};
@@ -50,7 +51,12 @@ pub struct Lexer<'a> {
     text: &'a str,
     offset: usize,
     folds_case: bool,
+    /// Ends the text early once it is set.
+    stop: Option<&'a AtomicBool>,
 }
+
+/// Bytes of a token between two looks at the flag that ends the text.
+const BYTES_BETWEEN_LOOKS: usize = 1 << 14;
 
 impl<'a> Lexer<'a> {
     /// Starts at byte `offset` of `text`, which must be a character boundary. Skips a first line
@@ -60,6 +66,7 @@ impl<'a> Lexer<'a> {
             text,
             offset,
             folds_case: false,
+            stop: None,
         };
         if offset == 0 && (text.starts_with("#!/") || text.starts_with("#! ")) {
             lexer.skip_line();
@@ -76,6 +83,17 @@ impl<'a> Lexer<'a> {
     pub fn with_case_folding(mut self, folds_case: bool) -> Self {
         self.folds_case = folds_case;
         self
+    }
+
+    /// Ends the text early once the flag, if there is one, is set.
+    pub(crate) fn until(mut self, stop: Option<&'a AtomicBool>) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Returns whether the flag is set.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Returns the offset of the byte after the last token.
@@ -311,7 +329,12 @@ impl<'a> Lexer<'a> {
 
     fn bump(&mut self) -> Option<char> {
         let character = self.rest().chars().next()?;
-        self.offset += character.len_utf8();
+        let next = self.offset + character.len_utf8();
+        let looks = self.offset / BYTES_BETWEEN_LOOKS != next / BYTES_BETWEEN_LOOKS;
+        if looks && self.is_stopped() {
+            return None;
+        }
+        self.offset = next;
         Some(character)
     }
 

@@ -10,6 +10,7 @@ mod problem;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::lexer::{Extent, Lexer, Token};
 use super::{Datum, Name, Node, NodeId, SourceId, Span};
@@ -78,7 +79,20 @@ pub fn read_one(text: &str, start: usize) -> Result<Option<(Datum, usize)>, Read
 /// # Errors
 /// As [`read_one`].
 pub fn read_first(text: &str, folds_case: bool) -> Result<Option<Next>, ReadError> {
-    read_next(text, Lexer::new(text, 0).with_case_folding(folds_case))
+    read_first_until(text, folds_case, None)
+}
+
+/// Reads as [`read_first`] does; once the flag is set, as if the text ended there.
+///
+/// # Errors
+/// As [`read_one`].
+pub(crate) fn read_first_until(
+    text: &str,
+    folds_case: bool,
+    stop: Option<&AtomicBool>,
+) -> Result<Option<Next>, ReadError> {
+    let lexer = Lexer::new(text, 0).with_case_folding(folds_case);
+    read_next(text, lexer.until(stop))
 }
 
 /// A datum, and where the text continues.
@@ -106,7 +120,7 @@ fn read_next(text: &str, lexer: Lexer<'_>) -> Result<Option<Next>, ReadError> {
         });
     }
     let mut reader = DatumReader::new(text, lexer, source);
-    while reader.errors.is_empty() && reader.step(1) {}
+    while reader.errors.is_empty() && !reader.lexer.is_stopped() && reader.step(1) {}
     let (end, folds_case) = (reader.lexer.offset(), reader.lexer.folds_case());
     if let Some(error) = reader.errors.into_iter().next() {
         return Err(error);

@@ -28,6 +28,9 @@ impl Default for Charge {
     }
 }
 
+/// Items that a walk passes before it looks again whether the computation should stop.
+pub(crate) const ITEMS_BETWEEN_LOOKS: usize = 1 << 12;
+
 /// The computation has to end: it has no fuel for this, or a person stops it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spent;
@@ -50,6 +53,22 @@ impl Heap {
         self.charge(fuel);
         let is_spent = self.charge.due.get() > self.charge.allowance.get() || self.is_stop_wanted();
         if is_spent { Err(Spent) } else { Ok(()) }
+    }
+
+    /// Whether a walk that has passed so many items has to end, because the computation should
+    /// stop. The outcome then means nothing: whoever stops a computation discards what it does
+    /// afterwards.
+    #[inline(always)]
+    pub(crate) fn ends_walk(&self, passed: usize) -> bool {
+        passed.is_multiple_of(ITEMS_BETWEEN_LOOKS) && self.is_stop_wanted()
+    }
+
+    /// Returns the items of a walk, and no more of them once it has to end.
+    #[inline]
+    pub(crate) fn until_stopped<Walk: Iterator>(&self, walk: Walk) -> impl Iterator<Item = Walk::Item> {
+        walk.zip(1..)
+            .take_while(|(_, passed)| !self.ends_walk(*passed))
+            .map(|(item, _)| item)
     }
 
     /// Whether something is to be paid.

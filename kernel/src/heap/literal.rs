@@ -27,7 +27,12 @@ impl Heap {
     pub(crate) fn values_of(&mut self, datum: &Datum, flags: Flags) -> Result<Vec<Option<Value>>, HeapFull> {
         let mut values: Vec<Option<Value>> = vec![None; datum.nodes.len()];
         let mut pending = vec![datum.root];
+        let mut passed = 0;
         while let Some(id) = pending.pop() {
+            passed += 1;
+            if self.ends_walk(passed) {
+                break;
+            }
             if values[id.0 as usize].is_some() {
                 continue;
             }

@@ -2,12 +2,14 @@
 //! four bytes otherwise.
 //!
 //! INVARIANT: narrow characters are ASCII, wide ones are Unicode scalar values; a character index
-//! is an array index in either.
+//! is an array index in either. A walk along the characters ends early when the computation should
+//! stop.
 //! It does not know `string` library procedures beyond reading, writing and copying. Read next:
 //! `heap/symbol.rs`.
 
 use std::ops::Range;
 
+use super::charge::ITEMS_BETWEEN_LOOKS;
 use super::kind::Flags;
 use super::{Heap, HeapFull, Kind};
 use crate::value::Value;
@@ -78,10 +80,18 @@ impl Heap {
         if text.is_ascii() {
             return self.make_raw(Kind::NarrowCharacters, Flags::NONE, text.as_bytes());
         }
-        let storage = self.allocate_raw(Kind::WideCharacters, wide_bytes(text.chars().count())?)?;
-        let places = self.fresh_bytes_mut(storage).chunks_exact_mut(4);
-        for (place, character) in places.zip(text.chars()) {
-            place.copy_from_slice(&u32::from(character).to_le_bytes());
+        let length = wide_bytes(text.chars().count())?;
+        let storage = self.allocate_raw(Kind::WideCharacters, length)?;
+        let mut characters = text.chars();
+        for start in (0..length).step_by(4 * ITEMS_BETWEEN_LOOKS) {
+            if start > 0 && self.is_stop_wanted() {
+                break;
+            }
+            let end = length.min(start + 4 * ITEMS_BETWEEN_LOOKS);
+            let places = self.fresh_bytes_mut(storage)[start..end].chunks_exact_mut(4);
+            for (place, character) in places.zip(characters.by_ref()) {
+                place.copy_from_slice(&u32::from(character).to_le_bytes());
+            }
         }
         Ok(storage)
     }
@@ -177,7 +187,9 @@ impl Heap {
         if self.is_narrow(storage) {
             return String::from_utf8_lossy(&bytes[start..end]).into_owned();
         }
-        wide_characters(&bytes[start * 4..end * 4]).collect()
+        let mut text = String::with_capacity(end - start);
+        text.extend(self.until_stopped(wide_characters(&bytes[start * 4..end * 4])));
+        text
     }
 
     /// The text of a string or symbol.
@@ -199,7 +211,7 @@ impl Heap {
         } else {
             (&[][..], &bytes[start * 4..])
         };
-        narrow.iter().map(|&byte| char::from(byte)).chain(wide_characters(wide))
+        self.until_stopped(narrow.iter().map(|&byte| char::from(byte)).chain(wide_characters(wide)))
     }
 
     /// The bytes of a string or symbol all of whose characters are stored as ASCII; nothing for a

@@ -18,13 +18,13 @@ use super::{MAX_GCD_BITS, NumberError};
 /// Returns the greatest common divisor; that of zero and *n* is *n*.
 ///
 /// # Errors
-/// [`NumberError::TooLarge`] if both are longer than [`MAX_GCD_BITS`].
+/// [`NumberError::NoDivisor`] if both are longer than [`MAX_GCD_BITS`].
 ///
 /// Source: Knuth, *The Art of Computer Programming*, volume 2, 4.5.2, algorithm L.
 pub(super) fn gcd(a: BigUint, b: BigUint) -> Result<BigUint, NumberError> {
     let (mut large, mut small) = if a < b { (b, a) } else { (a, b) };
     if small.bits() > MAX_GCD_BITS {
-        return Err(NumberError::TooLarge);
+        return Err(NumberError::NoDivisor);
     }
     while small.bits() > 64 {
         match leading_steps(&large, &small) {

@@ -116,7 +116,7 @@ impl Number {
     /// Returns the greatest common divisor, never negative; that of two zeros is zero.
     ///
     /// # Errors
-    /// [`NumberError::NotInteger`]; [`NumberError::TooLarge`] if both are longer than
+    /// [`NumberError::NotInteger`]; [`NumberError::NoDivisor`] if both are longer than
     /// [`MAX_GCD_BITS`](super::MAX_GCD_BITS).
     pub fn gcd(&self, other: &Number) -> Result<Number, NumberError> {
         let operands = Operands::new(self, other)?;

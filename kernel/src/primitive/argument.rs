@@ -183,6 +183,9 @@ pub(super) fn list_at(heap: &Heap, arguments: &[Value], argument: usize) -> Resu
     while rest.is_pair() {
         elements.push(heap.car(rest));
         rest = heap.cdr(rest);
+        if heap.ends_walk(elements.len()) {
+            break;
+        }
     }
     Ok(elements)
 }

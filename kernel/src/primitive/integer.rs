@@ -92,13 +92,15 @@ primitives! {
     };
 
     /// Returns the greatest common divisor of the integers, 0 if there are none; never negative.
-    /// Fails with `wrong-type` if an argument is not an integer.
+    /// Fails with `wrong-type` if an argument is not an integer, with `arithmetic` if two of them
+    /// have more than 524288 bits each.
     "gcd" "integer …" [0, _] counted => |context, arguments| {
         fold(context, arguments, Number::Fixnum(0), Some(Integer::gcd), Number::gcd)
     };
 
     /// Returns the least common multiple of the integers, 1 if there are none; never negative.
-    /// Fails with `wrong-type` if an argument is not an integer.
+    /// Fails with `wrong-type` if an argument is not an integer, with `arithmetic` if two of them
+    /// have more than 524288 bits each, or the result more than 2097152.
     "lcm" "integer …" [0, _] counted => |context, arguments| {
         fold(context, arguments, Number::Fixnum(1), None, Number::lcm)
     };

@@ -184,7 +184,8 @@ primitives! {
     };
 
     /// Reads a number in `radix` from 2 to 36 (default 10), which a prefix in the string overrides;
-    /// returns `#f` if the string is not a number.
+    /// returns `#f` if the string is not a number, or an exact one with parts of more than 2097152
+    /// bits.
     /// Fails with `wrong-type` if the arguments are not a string and an exact integer, with
     /// `out-of-range` if the radix is not from 2 to 36.
     "string->number" "string [radix]" [1, 2] counted => |context, arguments| {

@@ -85,7 +85,7 @@ primitives! {
         let is_all = has(context.heap, port, flag::AT_END);
         let bytes = pending(context.heap, port);
         let (mut text, mut consumed) = (String::new(), 0);
-        for _ in 0..count {
+        for _ in context.heap.until_stopped(0..count) {
             match decode(&bytes[consumed..], is_all) {
                 Decoded::Character(character, length) => {
                     text.push(character);

@@ -171,7 +171,7 @@ primitives! {
     "list->string" "list" [1, 1] counted => |context, arguments| {
         let elements = list_at(context.heap, arguments, 0)?;
         context.heap.spend(elements.len() as u64 / (2 * cost::PAIRS))?;
-        let text = text_of(elements.into_iter()).ok_or(wrong_type(0, "a list of characters"))?;
+        let text = text_of(context.heap, elements.into_iter()).ok_or(wrong_type(0, "a list of characters"))?;
         Ok(context.heap.string(&text)?)
     };
 
@@ -183,7 +183,7 @@ primitives! {
         let vector = vector_at(context.heap, arguments, 0)?;
         let range = range_at(context.heap, arguments, 1, context.heap.object_length(vector))?;
         let elements = range.map(|place| context.heap.field(vector, place));
-        let text = text_of(elements).ok_or(wrong_type(0, "a vector of characters"))?;
+        let text = text_of(context.heap, elements).ok_or(wrong_type(0, "a vector of characters"))?;
         Ok(context.heap.string(&text)?)
     };
 
@@ -243,7 +243,7 @@ fn compare(heap: &Heap, a: Value, b: Value) -> Ordering {
 fn compare_folded(heap: &Heap, a: Value, b: Value) -> Ordering {
     if let (Some(bytes_a), Some(bytes_b)) = (heap.string_ascii(a), heap.string_ascii(b)) {
         let [folded_a, folded_b] = [bytes_a, bytes_b].map(|bytes| bytes.iter().map(u8::to_ascii_lowercase));
-        return folded_a.cmp(folded_b);
+        return heap.until_stopped(folded_a).cmp(folded_b);
     }
     let folded = |string| heap.string_characters(string).flat_map(fold_full);
     folded(a).cmp(folded(b))
@@ -277,10 +277,12 @@ fn append(context: &mut Context<'_>, arguments: &[Value]) -> Result<Value, Primi
 fn characters(heap: &Heap, arguments: &[Value]) -> Result<Vec<Value>, PrimitiveError> {
     let string = string_at(heap, arguments, 0)?;
     let range = range_at(heap, arguments, 1, heap.string_length(string))?;
+    let mut characters = Vec::with_capacity(range.len());
     let chosen = heap.string_characters_from(string, range.start).take(range.len());
-    Ok(chosen.map(Value::character).collect())
+    characters.extend(chosen.map(Value::character));
+    Ok(characters)
 }
 
-fn text_of(elements: impl Iterator<Item = Value>) -> Option<String> {
-    elements.map(Value::as_character).collect()
+fn text_of(heap: &Heap, elements: impl Iterator<Item = Value>) -> Option<String> {
+    heap.until_stopped(elements).map(Value::as_character).collect()
 }

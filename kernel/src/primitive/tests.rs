@@ -14,6 +14,7 @@ mod pair;
 mod port;
 mod record;
 mod short;
+mod stopping;
 mod string;
 mod syntax;
 

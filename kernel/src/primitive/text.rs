@@ -7,7 +7,7 @@
 use super::argument::{bytevector_at, character_at, range_at, string_at};
 use super::cost;
 use super::{Context, PrimitiveError};
-use crate::datum::case::fold_full;
+use crate::datum::case::{fold_full, lower_with_sigmas};
 use crate::heap::{Heap, Kind};
 use crate::value::Value;
 use std::ops::Range;
@@ -17,21 +17,30 @@ primitives! {
     /// `SS`).
     /// Fails with `wrong-type` if the argument is not a string.
     "string-upcase" "string" [1, 1] (cost::converted) => |context, arguments| {
-        convert(context, arguments, u8::to_ascii_uppercase, |text| text.to_uppercase())
+        convert(context, arguments, u8::to_ascii_uppercase, |heap, string| {
+            heap.string_characters(string).flat_map(char::to_uppercase).collect()
+        })
     };
 
     /// Makes a string of the lower-case forms of the characters; a final sigma becomes `ς`.
     /// Fails with `wrong-type` if the argument is not a string.
     "string-downcase" "string" [1, 1] (cost::converted) => |context, arguments| {
-        convert(context, arguments, u8::to_ascii_lowercase, |text| text.to_lowercase())
+        convert(context, arguments, u8::to_ascii_lowercase, |heap, string| {
+            if heap.string_characters(string).any(|character| character == 'Σ') {
+                lower_with_sigmas(heap.string_characters(string))
+            } else {
+                heap.string_characters(string).flat_map(char::to_lowercase).collect()
+            }
+        })
     };
 
     /// Makes a string by Unicode full case folding, the same for all strings that differ only in
     /// case.
     /// Fails with `wrong-type` if the argument is not a string.
     "string-foldcase" "string" [1, 1] (cost::folded) => |context, arguments| {
-        let fold = |text: &str| text.chars().flat_map(fold_full).collect();
-        convert(context, arguments, u8::to_ascii_lowercase, fold)
+        convert(context, arguments, u8::to_ascii_lowercase, |heap, string| {
+            heap.string_characters(string).flat_map(fold_full).collect()
+        })
     };
 
     /// Returns the index of the first occurrence of `char` from index `start` (default 0) up to
@@ -117,6 +126,7 @@ primitives! {
         let mut end = context.heap.string_length(string);
         context.heap.spend(end as u64 / cost::CHARACTERS + breaks.len() as u64 / 2)?;
         for place in breaks.into_iter().rev() {
+            context.heap.spend(0)?;
             let part = context.heap.substring(string, place + 1, end)?;
             parts = context.heap.cons(part, parts)?;
             end = place;
@@ -172,14 +182,15 @@ fn convert(
     context: &mut Context<'_>,
     arguments: &[Value],
     of_ascii: fn(&u8) -> u8,
-    conversion: fn(&str) -> String,
+    conversion: fn(&Heap, Value) -> String,
 ) -> Result<Value, PrimitiveError> {
     let string = string_at(context.heap, arguments, 0)?;
     if let Some(bytes) = context.heap.string_ascii(string) {
-        let converted: Vec<u8> = bytes.iter().map(of_ascii).collect();
+        let mut converted = Vec::with_capacity(bytes.len());
+        converted.extend(context.heap.until_stopped(bytes.iter()).map(of_ascii));
         return Ok(context.heap.string_of_ascii(&converted)?);
     }
-    let converted = conversion(&context.heap.string_text(string));
+    let converted = conversion(context.heap, string);
     Ok(context.heap.string(&converted)?)
 }
 
@@ -196,7 +207,7 @@ fn find(heap: &Heap, string: Value, range: Range<usize>, pattern: &str) -> (Opti
             return (Some(start + text[..byte].chars().count()), bytes + byte);
         }
         bytes += text.len();
-        if end == range.end {
+        if end == range.end || heap.is_stop_wanted() {
             return (None, bytes);
         }
         // An occurrence may begin in this window and end in the next.
@@ -208,12 +219,16 @@ fn find(heap: &Heap, string: Value, range: Range<usize>, pattern: &str) -> (Opti
 fn trim(context: &mut Context<'_>, arguments: &[Value], left: bool, right: bool) -> Result<Value, PrimitiveError> {
     let string = string_at(context.heap, arguments, 0)?;
     let (mut start, mut end) = (0, context.heap.string_length(string));
-    let is_space = |place| context.heap.string_ref(string, place).is_some_and(char::is_whitespace);
-    while left && start < end && is_space(start) {
-        start += 1;
+    let is_dark = |place: &usize| {
+        let character = context.heap.string_ref(string, *place);
+        !character.is_some_and(char::is_whitespace)
+    };
+    if left {
+        start = context.heap.until_stopped(start..end).find(is_dark).unwrap_or(end);
     }
-    while right && start < end && is_space(end - 1) {
-        end -= 1;
+    if right {
+        let last = context.heap.until_stopped((start..end).rev()).find(is_dark);
+        end = last.map_or(start, |last| last + 1);
     }
     let trimmed = context.heap.string_length(string) - (end - start);
     let copied = cost::copied_text(context.heap, string, start..end);

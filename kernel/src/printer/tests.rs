@@ -478,6 +478,18 @@ fn a_long_text_stops_when_a_person_wants_it() {
 }
 
 #[test]
+fn a_part_of_a_long_text_stops_too() {
+    let mut heap = heap();
+    heap.stop_on(Some(Arc::new(AtomicBool::new(true))));
+    for part in ['a', 'ß', '\u{1}'] {
+        let mut output = Output::new(&heap, usize::MAX);
+        let characters = std::iter::repeat_n(part, 100_000);
+        assert!(atom::write_delimited(characters, '"', &mut output).is_err(), "{part:?}");
+        assert!(output.text.len() < 20_000, "{part:?}");
+    }
+}
+
+#[test]
 fn a_long_text_ends_when_there_is_no_fuel_for_it() {
     let mut heap = heap();
     let mut shared = Value::NIL;

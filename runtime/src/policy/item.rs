@@ -157,8 +157,10 @@ pub struct Grounds<'a> {
 #[derive(Debug)]
 pub(super) struct Case<'a> {
     item: &'a Item,
-    /// The value of `args`, with paths and addresses in their normal forms.
+    /// The arguments as they are given, with paths and addresses in their normal forms.
     arguments: Value,
+    /// The same with the defaults of what is left out, if there are any.
+    filled: Option<Value>,
     /// The paths and addresses among them that have none that is known.
     unknown: Vec<String>,
     capabilities: BTreeSet<String>,
@@ -171,14 +173,18 @@ impl<'a> Case<'a> {
                 let known = tools.find(tool);
                 let mut capabilities = known.map(|tool| tool.capabilities.clone()).unwrap_or_default();
                 let mut arguments = arguments.clone();
-                let unknown = known.map(|tool| tool.normalise(&mut arguments));
+                let mut filled = known.and_then(|tool| tool.filled(&arguments));
+                let normalise = |arguments: &mut Value| known.map(|tool| tool.normalise(arguments)).unwrap_or_default();
+                let unknown = filled.as_mut().map(normalise);
+                let unknown_given = normalise(&mut arguments);
                 if tools.is_open {
                     capabilities.insert(tool.clone());
                 }
                 Self {
                     item,
                     arguments,
-                    unknown: unknown.unwrap_or_default(),
+                    filled,
+                    unknown: unknown.unwrap_or(unknown_given),
                     capabilities,
                 }
             }
@@ -194,6 +200,7 @@ impl<'a> Case<'a> {
                 Self {
                     item,
                     arguments: json!({"key": key, "value": value}),
+                    filled: None,
                     unknown: Vec::new(),
                     capabilities,
                 }
@@ -299,7 +306,8 @@ impl<'a> Case<'a> {
     fn situation<'s>(&'s self, grounds: Grounds<'s>, entries: &'s Entries) -> Situation<'s> {
         Situation {
             entries,
-            arguments: &self.arguments,
+            arguments: self.filled.as_ref().unwrap_or(&self.arguments),
+            given: &self.arguments,
             unknown: &self.unknown,
             schemas: grounds.schemas,
         }
@@ -414,6 +422,11 @@ impl Tool {
     fn normalise(&self, arguments: &mut Value) -> Vec<String> {
         let schema = self.arguments.as_ref();
         schema.map_or_else(Vec::new, |schema| schema.read().places.normalise(arguments))
+    }
+
+    /// Returns arguments with the defaults of what they leave out, if the schema names some.
+    fn filled(&self, arguments: &Value) -> Option<Value> {
+        self.arguments.as_ref()?.read().places.filled(arguments)
     }
 
     /// Returns a payload with its paths and addresses in the form in which the tool uses them;

@@ -1,7 +1,8 @@
-//! Paths and addresses among the arguments of a tool, in the form in which the tool uses them.
+//! The arguments of a tool as the tool uses them: paths and addresses in their normal forms, and
+//! the defaults of what is left out.
 //!
 //! Owns the lexical normal forms. The schema of a tool says which arguments are paths or addresses,
-//! by `format`.
+//! by `format`, and which have a `default`.
 //! INVARIANT: two paths that name one file, links aside, have one normal form; a place whose normal
 //! form cannot be known without looking is named, so that no constraint judges it.
 //! It opens nothing: a tool refuses a path whose real place differs from the one that was judged.
@@ -43,16 +44,17 @@ impl Location {
     }
 }
 
-/// The places that a schema names.
+/// The places and the defaults that a schema names.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     place: Option<Location>,
+    default: Option<Value>,
     members: Vec<(String, Self)>,
     items: Option<Box<Self>>,
 }
 
 impl Places {
-    /// Reads the places from a schema: its own `format`, and those of its `properties` and `items`.
+    /// Reads a schema: its own `format` and `default`, and those of its `properties` and `items`.
     pub fn of(schema: &Value) -> Self {
         Self::within(schema, DEPTH_MAX)
     }
@@ -69,6 +71,7 @@ impl Places {
                 .get("format")
                 .and_then(Value::as_str)
                 .and_then(Location::of_format),
+            default: schema.get("default").cloned(),
             members: members
                 .filter_map(|(name, schema)| Some((name.clone(), inner(schema)?)))
                 .collect(),
@@ -77,7 +80,46 @@ impl Places {
     }
 
     fn is_empty(&self) -> bool {
-        self.place.is_none() && self.members.is_empty() && self.items.is_none()
+        let has_own = self.place.is_some() || self.default.is_some();
+        !has_own && self.members.is_empty() && self.items.is_none()
+    }
+
+    /// Returns a value with the defaults of what it leaves out; nothing if there are none.
+    pub(super) fn filled(&self, value: &Value) -> Option<Value> {
+        if !self.lacks(value) {
+            return None;
+        }
+        let mut filled = value.clone();
+        self.fill(&mut filled);
+        Some(filled)
+    }
+
+    fn lacks(&self, value: &Value) -> bool {
+        let lacks_member = |(name, places): &(String, Self)| match value.get(name) {
+            Some(member) => places.lacks(member),
+            None => places.default.is_some(),
+        };
+        match (value, &self.items) {
+            (Value::Object(_), _) => self.members.iter().any(lacks_member),
+            (Value::Array(items), Some(places)) => items.iter().any(|item| places.lacks(item)),
+            _ => false,
+        }
+    }
+
+    fn fill(&self, value: &mut Value) {
+        match (value, &self.items) {
+            (Value::Object(fields), _) => {
+                for (name, places) in &self.members {
+                    if let Some(field) = fields.get_mut(name) {
+                        places.fill(field);
+                    } else if let Some(default) = &places.default {
+                        fields.insert(name.clone(), default.clone());
+                    }
+                }
+            }
+            (Value::Array(items), Some(places)) => items.iter_mut().for_each(|item| places.fill(item)),
+            _ => {}
+        }
     }
 
     /// Brings the places in a value into their normal forms. Returns those that have none that is
@@ -131,8 +173,8 @@ impl Places {
 }
 
 impl Places {
-    /// Returns a payload with its places in their normal forms; `None` if one of them has none that
-    /// is known.
+    /// Returns a payload with its places in their normal forms, and with the texts that stand for
+    /// places that it leaves out; `None` if a place has no form that is known.
     pub(super) fn normal_payload(&self, payload: &IOValue) -> Option<IOValue> {
         if let (Some(place), Some(text)) = (self.place, text_in(payload)) {
             return place.normal(&text).map(|normal| IOValue::from(Preserved::new(normal)));
@@ -160,6 +202,19 @@ impl Places {
             let value = IOValue::from(value.clone());
             let value = places.map_or(Some(value.clone()), |(_, places)| places.normal_payload(&value))?;
             entries.insert(key.clone(), value);
+        }
+        for (name, places) in &self.members {
+            let is_given = |key: &IOValue| {
+                let given = key.as_symbol().or_else(|| key.as_string());
+                given.is_some_and(|given| *given == **name)
+            };
+            let default = places.default.as_ref().and_then(Value::as_str);
+            if let (Some(place), Some(text)) = (places.place, default)
+                && !entries.keys().any(|key| is_given(&key.clone().into()))
+            {
+                let key = IOValue::symbol(name.clone());
+                entries.insert(key.into(), IOValue::new(place.normal(text)?));
+            }
         }
         Some(IOValue::new(entries))
     }
@@ -360,5 +415,27 @@ mod tests {
         });
         assert_eq!(value, expected);
         assert_eq!(places.normalise(&mut json!({"path": "/a"})), ["path"]);
+    }
+
+    #[test]
+    fn what_is_left_out_has_its_default() {
+        let places = Places::of(&json!({"properties": {
+            "path": {"format": "path", "default": "."},
+            "all": {"items": {"properties": {"depth": {"default": 3}}}},
+            "limit": {},
+        }}));
+        let check = |given: Value, filled: Option<Value>| {
+            assert_eq!(places.filled(&given), filled, "{given}");
+        };
+        check(json!({}), Some(json!({"path": "."})));
+        check(json!({"path": "a", "limit": 1}), None);
+        check(
+            json!({"path": "a", "all": [{}, {"depth": 1}]}),
+            Some(json!({"path": "a", "all": [{"depth": 3}, {"depth": 1}]})),
+        );
+        let payload = |text: &str| text.parse::<IOValue>().expect("a value");
+        for (given, used) in [("{}", r#"{path: "."}"#), (r#"{path: "./a"}"#, r#"{path: "a"}"#)] {
+            assert_eq!(places.normal_payload(&payload(given)), Some(payload(used)), "{given}");
+        }
     }
 }

@@ -26,8 +26,11 @@ pub const ARGUMENTS_MAX: usize = 256;
 pub struct Situation<'a> {
     /// The snapshot.
     pub entries: &'a dyn Documents,
-    /// The value of `args`: the arguments of a call, or the key and the value of a delta.
+    /// The value of `args`: the arguments of a call with the defaults of what is left out, or the
+    /// key and the value of a delta.
     pub arguments: &'a Value,
+    /// The same as it is given, which says what is present.
+    pub given: &'a Value,
     /// The parts of the arguments that no predicate can judge: paths and addresses without a known
     /// normal form.
     pub unknown: &'a [String],
@@ -219,7 +222,7 @@ fn count(inner: &[Predicate], situation: Situation<'_>) -> Result<usize, Malform
 fn are_present(paths: &[Path], situation: Situation<'_>) -> Result<bool, Malformed> {
     let mut present = 0;
     for path in paths {
-        present += usize::from(path.read(situation.entries, situation.arguments)?.is_some());
+        present += usize::from(path.read(situation.entries, situation.given)?.is_some());
     }
     Ok(present == paths.len())
 }

@@ -29,13 +29,16 @@
 
 ;; Numbers and texts.
 
-;;; The nearest flonum to a decimal number. Without a dot it would be read as an exact integer, which
-;;; takes long if it has millions of digits.
+;;; The nearest flonum to a decimal number, or #f if the text is longer than that of any number.
+;;; Without a dot it would be read as an exact integer, which takes long if it has many digits.
 (define (%text->number text)
-  (let ((text (string-downcase text)))
-    (inexact
-      (string->number
-        (if (or (string-index text #\.) (string-index text #\e)) text (string-append text "."))))))
+  (let* ((text (string-downcase text))
+         (number
+           (string->number
+             (if (or (string-index text #\.) (string-index text #\e))
+                 text
+                 (string-append text ".")))))
+    (and number (inexact number))))
 
 ;;; Returns whether a text is a decimal number: a sign, digits, a fraction, an exponent.
 (define (%numeric-text? text)

@@ -70,7 +70,8 @@
 ;;;>
 ;;;> Fails with `json-error`, which has a line and a column, if the text is not JSON, repeats a key
 ;;;> in an object, has half of a surrogate pair, is nested too deep, has a number beyond the doubles
-;;;> with `:decimals 'inexact`, or an exponent beyond ±10000 with `:decimals 'exact`.
+;;;> with `:decimals 'inexact`, an exponent beyond ±10000 with `:decimals 'exact`, or more digits
+;;;> than a number may have: an exact integer has at most 2097152 bits, which is 631305 digits.
 ;;;> Source: RFC 8259.
 (define (json->value text . options)
   (if (not (string? text)) (%wrong-type 'json->value "a string" text))
@@ -251,7 +252,11 @@
       (cond ((or (char=? char #\.) (char=? char #\e) (char=? char #\E)) (decimal start i char))
             (else
              (set! at i)
-             (or n (string->number (substring text start i)))))))
+             (or n (number-of start (substring text start i)))))))
+
+  ;; Returns the number that a token at `start` writes.
+  (define (number-of start token)
+    (or (string->number token) (fail start "the number has too many digits")))
 
   (define (some-digits i) (if (%digit (at-index i)) (digits-end i) (unexpected i "a digit")))
 
@@ -268,9 +273,9 @@
     (let ((token (substring text start i)))
       (if is-exact
           (if (and (< (string-length exponent) 9) (<= (string->number exponent) %exponent-max))
-              (string->number (string-append "#e" token))
+              (number-of start (string-append "#e" token))
               (fail start "the exponent is beyond ±10000"))
-          (let ((n (string->number token)))
+          (let ((n (number-of start token)))
             (if (< -inf.0 n +inf.0)
                 n
                 (fail start "the number is beyond the doubles; `:decimals 'exact` keeps it"))))))

@@ -118,6 +118,52 @@ glass is none of the choices. Tea. spoon (one of these: tin, silver, nothing; em
 }
 
 #[test]
+fn an_answer_that_does_not_keep_to_the_limits_of_a_form_is_asked_for_again() {
+    let desk = desk("(import (duet mcp))\n(display (mcp-text (mcp-call 'p \"t/exacting\" (dictionary))))");
+    let answers = [
+        "1/2",
+        "1e400",
+        "+nan.0",
+        "0.5",
+        "tomorrow",
+        "2026-02-30",
+        "2026-02-28",
+        "2026-02-28",
+        "2026-02-28T10:00:00.25+01:00",
+        "example.org",
+        "https://example.org/a",
+        "a",
+        "a, b, c, a",
+        "a, b",
+        "Green, dark",
+        "Green, Green, light, Black",
+        "Black, Green, light",
+    ];
+    let answers: String = answers.iter().map(|answer| format!(" --answer \"{answer}\"")).collect();
+    let said = desk.duet(&format!("run p.scm --allow-server t{answers}"));
+    let filled = r#"{"at": "2026-02-28T10:00:00.25+01:00", "day": "2026-02-28", "part": 0.5, "site":
+ "https://example.org/a", "teas": ["b", "gl"], "words": ["a", "b"]}"#;
+    assert_eq!(said.output, filled.replace('\n', ""), "{said:?}");
+    for complaint in [
+        "1/2 is not a decimal number, such as 0.5. Tea. part (from 0.0)? ",
+        "1e400 is not a number. ",
+        "+nan.0 is not a number. ",
+        "tomorrow is not a date, such as 2026-12-24. Tea. day? ",
+        "2026-02-30 is not a date, such as 2026-12-24. ",
+        "2026-02-28 is not a time, such as 2026-12-24T18:00:00Z. Tea. at? ",
+        "example.org is not an address, such as https://example.org/. ",
+        "a has fewer parts than 2. Tea. words (some of these, with commas between them: a, b, c; at least 2; \
+         at most 3)? ",
+        "a, b, c, a has more parts than 3. ",
+        "Green, dark has dark, which is no choice. ",
+        "Green, Green, light, Black has more parts than 2. Tea. teas (some of these, with commas between them: \
+         Green; Green, light; Black; at most 2)? ",
+    ] {
+        assert!(said.errors.contains(complaint), "{complaint}: {}", said.errors);
+    }
+}
+
+#[test]
 fn an_agent_reads_embedded_texts_and_learns_of_what_it_cannot_see() {
     let program = "(import (duet agents))
 (show (ask (make-agent 'helper :tools '(\"t/say\")) \"Look\"))";

@@ -72,3 +72,18 @@
 (value->json +inf.0)                              ; raises: json-error
 (value->json +nan.0)                              ; raises: json-error
 (value->json +i)                                  ; raises: json-error
+
+;; A number that is longer than any is refused at its place.
+(define digits (make-string 700000 #\7))
+(define (refusal text . options)
+  (guard (failure ((json-error? failure) (condition-message failure)))
+    (apply json->value text options)))
+(refusal (string-append "{\"paid\": " digits "}"))
+; => "json->value: line 1, column 10: the number has too many digits"
+(refusal (string-append "[-" digits "]"))
+; => "json->value: line 1, column 2: the number has too many digits"
+(refusal (string-append digits ".5") ':decimals 'exact)
+; => "json->value: line 1, column 1: the number has too many digits"
+(refusal (string-append "0." (make-string 3000000 #\7)))
+; => "json->value: line 1, column 1: the number has too many digits"
+(= (json->value (string-append "1" (make-string 600000 #\0))) (expt 10 600000))  ; => #t

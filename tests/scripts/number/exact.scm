@@ -13,3 +13,11 @@
 (remainder -7 2)                       ; => -1
 (modulo -7 2)                          ; => 1
 (exact (floor 2.5))                    ; => 2
+
+;; A common divisor has a limit of its own.
+(define (refusal thunk) (guard (failure (#t (condition-message failure))) (thunk)))
+(refusal (lambda () (gcd (+ 1 (expt 3 400000)) (+ 1 (expt 7 200000)))))
+; => "gcd: the common divisor of two integers is needed, and both have more than 524288 bits"
+(refusal (lambda () (/ (expt 6 400000) (expt 4 300000))))
+; => "/: the common divisor of two integers is needed, and both have more than 524288 bits"
+(gcd (* 12 (expt 3 400000)) 18)        ; => 18

@@ -313,3 +313,19 @@ fn many_labels_take_time_in_proportion() {
     let (reading, errors) = read_all(&format!("({labels})"), SourceId(0));
     assert!(errors.is_empty() && reading.forms.len() == 1);
 }
+
+#[test]
+fn a_long_datum_ends_when_it_should() {
+    let texts = [
+        format!("\"{}\"", "ß".repeat(100_000)),
+        format!("({})", "1 ".repeat(100_000)),
+        format!("#|{}|# 1", "-".repeat(100_000)),
+    ];
+    for text in texts {
+        let [stopped, whole] = [true, false].map(|is_set| {
+            let stop = AtomicBool::new(is_set);
+            read_first_until(&text, false, Some(&stop)).is_ok_and(|next| next.is_some())
+        });
+        assert!(whole && !stopped, "{:?}", text.get(..10));
+    }
+}

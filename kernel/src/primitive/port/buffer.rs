@@ -118,7 +118,13 @@ pub(in crate::primitive) fn text(heap: &mut Heap, port: Value, count: usize) -> 
         let start = position(heap, port, port::START);
         return heap.ascii_string(heap.field(port, port::BUFFER), start, count);
     }
-    let text = String::from_utf8_lossy(bytes).into_owned();
+    let mut text = String::with_capacity(count);
+    for part in heap.until_stopped(bytes.utf8_chunks()) {
+        text.push_str(part.valid());
+        if !part.invalid().is_empty() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
     heap.string(&text)
 }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use super::super::port::buffer::{Decoded, consume, decode, flag, has, pending, set_flag};
 use super::super::{Context, PrimitiveError, cost};
-use crate::datum::reader::{ReadError, read_first};
+use crate::datum::reader::{ReadError, read_first_until};
 use crate::datum::{Datum, Node, NodeId};
 use crate::heap::{Flags, Heap};
 use crate::value::Value;
@@ -36,9 +36,12 @@ pub(super) fn read(context: &mut Context<'_>, port: Value) -> Result<Value, Prim
         let bytes = &pending(context.heap, port)[..length];
         let is_whole = window >= available;
         let is_all = is_whole && has_ended;
-        let text = decoded(bytes, is_all);
+        let text = decoded(context.heap, bytes, is_all);
         let is_final = |end: usize| is_all || end < text.len();
-        match read_first(&text, has(context.heap, port, flag::FOLDS_CASE)) {
+        let folds_case = has(context.heap, port, flag::FOLDS_CASE);
+        let first = read_first_until(&text, folds_case, context.heap.stop_flag());
+        context.heap.spend(0)?;
+        match first {
             Ok(Some(next)) if is_final(next.end) || is_whole && is_closed(&text[..next.end]) => {
                 let consumed = encoded_length(bytes, &text, next.end, is_all);
                 let value = fresh(context.heap, &next.datum)?;
@@ -80,14 +83,18 @@ fn is_closed(text: &str) -> bool {
 }
 
 /// Returns the characters of bytes, up to an incomplete one.
-fn decoded(bytes: &[u8], is_all: bool) -> Cow<'_, str> {
+fn decoded<'a>(heap: &Heap, bytes: &'a [u8], is_all: bool) -> Cow<'a, str> {
     if let Ok(text) = str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }
-    let (mut text, mut rest) = (String::new(), bytes);
+    let (mut text, mut rest, mut passed) = (String::new(), bytes, 0);
     while let Decoded::Character(character, length) = decode(rest, is_all) {
         text.push(character);
         rest = &rest[length..];
+        passed += 1;
+        if heap.ends_walk(passed) {
+            break;
+        }
     }
     Cow::Owned(text)
 }
