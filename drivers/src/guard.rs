@@ -46,7 +46,7 @@ const NO_INPUT: u64 = u64::MAX;
 const PIPE: u8 = 1;
 const GROUP: u8 = 2;
 
-/// What a guard reads after its order when its program is to be asked to end.
+/// The byte after its order by which a guard learns that it has to ask its program to end.
 const ASK_TO_END: u8 = 1;
 
 /// The line by which a guard says that the program has started.

@@ -112,6 +112,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         source.name()
     ));
     tell(&outcome, &source, &target, terminal);
+    owned.note_interruption(&mut *store, &rest)?;
     Ok(owned.conclude(rest, true, terminal)?.into())
 }
 

@@ -17,7 +17,7 @@ use crate::work::Worker;
 
 const LONG: &str = "(display 1) (newline) (sleep 600000)";
 
-/// It asks twice, and says what it was told.
+/// It asks twice, and says the answers.
 const TWO: &str = r#"
 (import (scheme base) (scheme write) (duet base) (duet dataspace))
 (define a (await (user-input :prompt "Which file?")))
@@ -132,7 +132,7 @@ fn a_command_that_has_ended_holds_no_run_on_a_server() {
         ("gc p", true),
         ("rm p", false),
         ("patch p nofile.scm", false),
-        ("patch p other.scm", false),
+        ("patch p other.scm", true),
         ("resume p --grant nonsense", false),
         ("answer asker 99 x", false),
         ("message asker <a>", true),
@@ -219,24 +219,52 @@ fn a_run_that_reads_input_waits_for_it() {
     assert_eq!((resumed.code, resumed.output.as_str()), (0, "\"hello\""), "{resumed:?}");
 }
 
+/// Makes a role that may use a schema, and returns the address of the schema for it.
+fn role(server: &server::Server, schema: &str, options: &str) -> String {
+    server.sql(&format!(
+        "CREATE ROLE {schema}_role LOGIN {options};
+         GRANT ALL ON SCHEMA {schema} TO {schema}_role;
+         GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {schema}_role;
+         GRANT ALL ON ALL FUNCTIONS IN SCHEMA {schema} TO {schema}_role"
+    ));
+    let address = server.text(&format!("schema={schema}"));
+    address.replace("duet@", &format!("{schema}_role@"))
+}
+
 #[test]
 fn an_owner_that_cannot_say_that_it_lives_tells_the_person() {
     let Some(server) = server::shared() else { return };
     let schema = server::schema();
     let desk = host(server, &schema);
     assert_eq!(desk.duet("run one.scm").code, 0);
-    server.sql(&format!(
-        "CREATE ROLE {schema}_role LOGIN CONNECTION LIMIT 1;
-         GRANT ALL ON SCHEMA {schema} TO {schema}_role;
-         GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO {schema}_role;
-         GRANT ALL ON ALL FUNCTIONS IN SCHEMA {schema} TO {schema}_role"
-    ));
-    let address = server.text(&format!("schema={schema}"));
-    let address = address.replace("duet@", &format!("{schema}_role@"));
+    let address = role(server, &schema, "CONNECTION LIMIT 1");
     let mut running = Running::start(&desk, &format!("run ticker.scm --journal {address}"));
     running.until_message("cannot say in the journal that it lives");
     running.signal("-TERM");
     running.end();
+}
+
+#[test]
+fn a_run_whose_server_fails_says_up_to_where_it_is_durable_and_how_it_goes_on() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let desk = host(server, &schema);
+    assert_eq!(desk.duet("run one.scm").code, 0);
+    let address = role(server, &schema, "");
+    let mut running = Running::start(&desk, &format!("run ticker.scm --journal {address}"));
+    running.line();
+    server.sql(&format!(
+        "REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {schema}_role"
+    ));
+    let (code, said) = running.end();
+    let ways = [
+        "ticker stopped, and is durable up to turn",
+        "`duet resume ticker` goes on from there",
+    ];
+    assert!(
+        code == Some(1) && ways.iter().all(|way| said.contains(way)),
+        "{code:?} {said}"
+    );
 }
 
 #[test]
