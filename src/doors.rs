@@ -121,7 +121,11 @@ pub(crate) fn require_silence(store: &dyn Store, run: &RunId, watch_ms: u64) -> 
     let who = format!("process {} (`duet {}`) on another host", owner.process, owner.command);
     let begun = now_ms();
     while now_ms().saturating_sub(begun) < watch_ms {
-        if seen(store)?.is_some_and(|now| now.is_same(&owner) && now.seen_ms != owner.seen_ms) {
+        // Somebody else has claimed the run meanwhile, or it was given up.
+        let Some(now) = seen(store)?.filter(|now| now.is_same(&owner)) else {
+            return Ok(None);
+        };
+        if now.seen_ms != owner.seen_ms {
             let problem = format!("{who} executes {run}, and lives; its clock and this one's differ");
             return Err(CommandError::problem(problem)
                 .advise("give the command there")

@@ -45,7 +45,7 @@ pub(crate) struct Journal {
 #[derive(Clone, Debug, clap::Args)]
 struct JournalArgument {
     /// Uses the journal in this file, or on the server at postgres://role@host/database
-    #[arg(id = "journal", long = "journal", value_name = "FILE", default_value = PATH, value_parser = site::sites())]
+    #[arg(id = "journal", long = "journal", value_name = "FILE", default_value = PATH, value_parser = site::Sites)]
     site: Site,
 }
 

@@ -84,7 +84,7 @@ use reporting::Reporting;
 pub(crate) use stepwise::Waited;
 use surroundings::{Claim, snapshots};
 pub(crate) use surroundings::{looking_tools, secrets};
-pub(crate) use view::{evaluations, is_approval, newest_evaluation};
+pub(crate) use view::{RunView, evaluations, is_approval, newest_evaluation};
 
 /// A run that this process owns, with its world.
 pub(crate) struct OwnedRun {
@@ -166,6 +166,9 @@ pub(crate) struct Opening<'a> {
     pub(crate) kept: &'a CompiledPrograms,
     /// Where the run is looked after, if a worker opens it.
     pub(crate) beats: Option<&'a Arc<LeaseRenewals>>,
+    /// The newest claim when a worker chose the run. What it has read since holds only if nobody
+    /// has claimed the run in between: to stop it, or to take it back.
+    pub(crate) chosen_at: Option<Epoch>,
 }
 
 /// A compiled program and its world: a run needs only a journal in addition.
@@ -395,6 +398,7 @@ impl OwnedRun {
             command,
             kept: &CompiledPrograms::default(),
             beats: None,
+            chosen_at: None,
         };
         Self::open(opening, store, options)
     }
@@ -414,6 +418,11 @@ impl OwnedRun {
         let branches = Branches::of(&options);
         let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;
         let epoch = store.claim(&place.run, &journal::owner(opening.command))?;
+        if opening.chosen_at.is_some_and(|chosen| chosen.next() != Ok(epoch)) {
+            store.note_owner(&place.run, epoch, "")?;
+            let overtaken = format!("somebody has acted on {} since it was chosen", place.name());
+            return Err(CommandError::problem(overtaken));
+        }
         let restored = place.source(store).restore_begun(opening.genesis, programs)?;
         let claim = Claim::of(epoch, opening.command);
         let (run, mut world) = claim.take_up(restored, &*store, place, options)?;
@@ -530,6 +539,11 @@ impl OwnedRun {
     pub(crate) fn advise_prompt(&mut self) {
         self.manner.is_at_prompt = true;
         self.world.advise_prompt();
+    }
+
+    /// Whether its newest turn is the one at which a command found it.
+    pub(crate) fn stands_at(&self, place: &Place) -> bool {
+        self.run.head().is_some_and(|tip| tip.hash == place.head.hash)
     }
 
     /// The address of the newest turn.

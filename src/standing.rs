@@ -326,7 +326,7 @@ fn waited_for(run: &Run, rest: Rest) -> Option<String> {
             .values()
             .find(|request| is_call(request))
             .map(asked_words),
-        Rest::Ended(_) | Rest::Sleeping | Rest::Queued | Rest::Broken => None,
+        Rest::Ended(_) | Rest::Sleeping | Rest::Queued | Rest::Reading | Rest::Broken => None,
     }
 }
 

@@ -437,6 +437,8 @@ impl<'a> Worker<'a> {
             None => connection.insert(journal.open_to_write("work")?),
         };
         store.read_ahead(&ready.run, &ready.branch)?;
+        // Before all else: who claims the run later may change the rest.
+        let claim = store.claimed(&ready.run)?;
         let Some(head) = store.head(&ready.run, &ready.branch)? else {
             return Ok(None);
         };
@@ -452,7 +454,6 @@ impl<'a> Worker<'a> {
             head,
             turn: None,
         };
-        let claim = store.claimed(&place.run)?;
         let before = claim.as_ref().map(|claim| claim.epoch);
         let this = Owner::this("");
         if claim.is_some_and(|claim| claim.living().is_some_and(|owner| !owner.is_same(&this))) {
@@ -472,6 +473,7 @@ impl<'a> Worker<'a> {
             command: "work",
             kept: &self.compiled,
             beats: Some(&self.beats),
+            chosen_at: Some(before.unwrap_or_default()),
         };
         let owned = match OwnedRun::open(opening, &mut **store, options) {
             Ok(owned) => owned,

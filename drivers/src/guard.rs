@@ -46,6 +46,9 @@ const NO_INPUT: u64 = u64::MAX;
 const PIPE: u8 = 1;
 const GROUP: u8 = 2;
 
+/// The byte after its order by which a guard learns that it has to ask its program to end.
+const ASK_TO_END: u8 = 1;
+
 /// The line by which a guard says that the program has started.
 const STARTED: &str = "started";
 
@@ -197,6 +200,14 @@ impl Guarded {
             .ok()
             .and_then(|_| read_report(&report))
             .unwrap_or(Err(NotRun::Lost))
+    }
+
+    /// Asks the program to end, as the system does by SIGTERM; [`end`](Self::end) waits for it.
+    pub(crate) async fn ask_to_end(&mut self) {
+        if let Some(line) = &mut self.line {
+            // A guard that has ended has no program any more.
+            let _ = line.write_all(&[ASK_TO_END]).await;
+        }
     }
 
     /// Ends the program and all that it has started.

@@ -204,7 +204,8 @@ pub trait Store: Send {
     /// `owner` says who holds the run from now on, as [`Owner`] writes it. A store that several
     /// processes can open leaves a run to another process that lives; whoever wants to take it all
     /// the same has that owner [forgotten](Self::note_owner) first. The store may forget a claim
-    /// when it is dropped before anything was written.
+    /// when it is dropped before anything was written; one on a server gives its runs up when it
+    /// is dropped.
     ///
     /// # Errors
     /// [`StoreError::Owned`]; [`StoreError::ReadOnly`] or a failure of the medium.

@@ -24,6 +24,9 @@ use crate::failure::Failure;
 use crate::gathering::Gathering;
 use crate::pieces::{Names, Rows};
 
+/// The kinds of addresses.
+const KINDS: [&str; 2] = ["postgres", "postgresql"];
+
 /// The schema of a journal whose address names none.
 const SCHEMA: &str = "duet";
 
@@ -50,9 +53,7 @@ pub struct Address {
 impl Address {
     /// Says whether a text is the address of a server with a journal, right or wrong.
     pub fn is_one(text: &str) -> bool {
-        ["postgres://", "postgresql://"]
-            .iter()
-            .any(|kind| text.starts_with(kind))
+        parts(text).is_some()
     }
 
     /// Returns the server's time in milliseconds since 1970, as it was read from a store at this
@@ -142,6 +143,7 @@ impl FromStr for Address {
     type Err = Failure;
 
     fn from_str(text: &str) -> Result<Self, Failure> {
+        let text = &plain(text)?;
         let (place, options) = text.split_once('?').unwrap_or((text, ""));
         let (mut schema, mut roots, mut rest) = (SCHEMA.to_owned(), None, Vec::new());
         for option in options.split('&').filter(|option| !option.is_empty()) {
@@ -190,6 +192,31 @@ impl FromStr for Address {
     }
 }
 
+/// The part of an address after its kind, whose letters may be of either case; `None` if the text
+/// is no address of a server.
+fn parts(text: &str) -> Option<&str> {
+    let (kind, rest) = text.split_once("://")?;
+    let is_known = KINDS.iter().any(|known| kind.eq_ignore_ascii_case(known));
+    is_known.then_some(rest)
+}
+
+/// Spells the kind of an address as the client library knows it. A password may have characters
+/// that end it, so that a part of it is taken for a host or a database, which messages show: such
+/// an address is refused.
+fn plain(text: &str) -> Result<String, Failure> {
+    let rest = parts(text).unwrap_or(text);
+    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let marks = |text: &str| text.matches('@').count();
+    if marks(place) > 1 || marks(rest) > marks(place) {
+        return Err(Failure::Address {
+            why: "a password, like each other part, has `%40` in place of `@`, `%2F` in place of `/`, \
+                  `%3F` in place of `?` and `%23` in place of `#`"
+                .to_owned(),
+        });
+    }
+    Ok(format!("{}://{rest}", KINDS[0]))
+}
+
 /// The cause of an error says more than the error.
 fn why(error: &tokio_postgres::Error) -> String {
     let cause = std::error::Error::source(error);
@@ -236,6 +263,34 @@ mod tests {
             shown("postgres://team@%2Frun%2Fpostgresql/duet"),
             "postgres://team@/run/postgresql/duet"
         );
+    }
+
+    #[test]
+    fn the_kind_of_an_address_may_have_capital_letters() {
+        for text in ["POSTGRES://team:secret@db/duet", "PostgreSQL://team:secret@db/duet"] {
+            assert!(Address::is_one(text));
+            assert_eq!(shown(text), "postgres://team@db/duet");
+        }
+        assert!(!Address::is_one("pg://team@db/duet") && !Address::is_one("postgres:/team@db"));
+    }
+
+    #[test]
+    fn a_password_that_ends_too_early_is_not_shown() {
+        for text in [
+            "postgres://team:se@cret@db/duet",
+            "postgres://team:se/cret@db/duet",
+            "postgres://team:12/cret@db/duet",
+            "postgres://team:se?cret@db/duet",
+            "postgres://team:se#cret@db/duet",
+            "postgres://team:a@se/cret@db/duet",
+        ] {
+            let told = shown(text);
+            assert!(
+                told.contains("`%40` in place of `@`") && !told.contains("cret"),
+                "{text}: {told}"
+            );
+        }
+        assert_eq!(shown("postgres://team:se%40cret@db/duet"), "postgres://team@db/duet");
     }
 
     #[test]

@@ -68,6 +68,16 @@ pub struct PostgresStore {
     checks: Gathering<Names>,
     /// Whether a commit failed, so that it is unknown what is durable.
     is_in_doubt: bool,
+    /// The runs that were claimed through this store and not given up.
+    held: BTreeMap<RunId, Epoch>,
+}
+
+/// Whoever opened the store has done with its runs. Nobody on another host sees that this process
+/// ends, so a claim that it left would keep others from them as long as that of one that has died.
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.give_up_held();
+    }
 }
 
 impl PostgresStore {
@@ -122,6 +132,7 @@ impl PostgresStore {
             commits: address.commits.clone(),
             checks: address.checks.clone(),
             is_in_doubt: false,
+            held: BTreeMap::new(),
         })
     }
 

@@ -54,6 +54,7 @@ impl PostgresStore {
             if sent.as_ref().is_some_and(|targets| targets.are_met(&known)) {
                 self.confirm(steps)?;
                 self.known = known;
+                self.note_given_up(steps);
                 return Ok(());
             }
             let is_unclear = match Plan::make(&known, steps, CommitTime::from_ms(self.link.clock().now_ms())) {
@@ -61,6 +62,7 @@ impl PostgresStore {
                 Ok(plan) => match self.send(&plan)? {
                     Verdict::Done => {
                         self.known = plan.after.without_records();
+                        self.note_given_up(steps);
                         return Ok(());
                     }
                     Verdict::HasSome => {
@@ -89,6 +91,13 @@ impl PostgresStore {
             is_fresh = true;
         }
         Err(Failure::Contended.while_("committing"))
+    }
+
+    /// Notes that steps which have happened have given their runs up.
+    fn note_given_up(&mut self, steps: &[Step<'_>]) {
+        for step in steps.iter().filter(|step| matches!(step, Step::Last(_))) {
+            self.held.remove(&step.line().0);
+        }
     }
 
     /// Sends a plan, together with those of other connections of this process.
@@ -215,6 +224,7 @@ impl PostgresStore {
             match self.link.ask(&self.sql(sql), values) {
                 Ok(raised) if !raised.is_empty() => {
                     let epoch = row.epoch;
+                    self.held.insert(run.clone(), epoch);
                     if let Some(ahead) = ahead.as_mut() {
                         ahead.run = row;
                         self.known = ahead.known();
@@ -232,29 +242,50 @@ impl PostgresStore {
         Err(failed(Failure::Contended))
     }
 
-    /// Changes how the holder of an epoch is described.
-    pub(crate) fn describe_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
-        self.require_writer()?;
-        self.ahead = None;
-        let owner = self.seen_by_server_clock(owner);
+    /// Gives up the runs that this store holds still. A server that is away is not waited for, and
+    /// one that was taken over stays with who has it.
+    pub(crate) fn give_up_held(&mut self) {
+        for (run, epoch) in std::mem::take(&mut self.held) {
+            let (sql, values) = Self::description(&run, epoch, String::new());
+            if self.is_in_doubt || self.link.ask(&self.sql(&sql), values).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The statement that describes the holder of an epoch.
+    fn description(run: &RunId, epoch: Epoch, owner: String) -> (String, Vec<Value>) {
         let row = RunRow {
             name: run.clone(),
             epoch,
-            owner: owner.clone(),
+            owner,
             numbered: 0,
         };
+        let seal = row.seal();
         let values = vec![
             Value::Text(run.to_string()),
             Value::Integer(epoch.0.cast_signed()),
-            Value::Text(owner.clone()),
-            Value::Bytes(row.seal()),
+            Value::Text(row.owner),
+            Value::Bytes(seal),
         ];
         let sql = format!(
             "UPDATE duet_schema.runs SET owner = $3, seal = $4 WHERE name = $1 AND epoch = $2 RETURNING {}",
             clock::COLUMN
         );
+        (sql, values)
+    }
+
+    /// Changes how the holder of an epoch is described.
+    pub(crate) fn describe_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> Result<(), StoreError> {
+        self.require_writer()?;
+        self.ahead = None;
+        let owner = self.seen_by_server_clock(owner);
+        let (sql, values) = Self::description(run, epoch, owner.clone());
         let asking = ServerClock::ask();
         let changed = self.read_rows(&sql, values, "describing an owner")?;
+        if owner.is_empty() {
+            self.held.remove(run);
+        }
         let Some(changed) = changed.first() else {
             return self.require_epoch(run, epoch).map(drop);
         };

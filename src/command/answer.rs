@@ -1,6 +1,8 @@
 //! `duet answer`: answers an open question of a waiting run and continues the run.
 
 use duet_journal::Store;
+use duet_runtime::model::identity::RequestId;
+use duet_runtime::run::questions::OpenQuestion;
 use serde::{Deserialize, Serialize};
 
 use crate::command::resume::ended;
@@ -8,7 +10,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::Place;
 use crate::mail::{Delivery, MailArguments};
 use crate::owned_run::serve::OwnerRequest;
-use crate::owned_run::{self, OwnedRun, is_approval};
+use crate::owned_run::{self, OwnedRun, RunView};
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
 use crate::world_options::{GoOnArguments, WorldArguments};
@@ -87,8 +89,11 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         ))
         .advise(say![Way::turn("goto", name, turn), " goes back there first"]));
     }
+    let how = request.mail;
     let read = match named {
-        None if project.recipient(&mut *store, &place).is_elsewhere(request.mail)? => oldest(&*store, &place)?,
+        None if project.recipient(&mut *store, &place).is_elsewhere(how)? => {
+            read_question(&*store, &place, None)?.map(|request| request.0.to_string())
+        }
         _ => None,
     };
     let owner_request = OwnerRequest::Answer {
@@ -96,26 +101,16 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         text: text.clone(),
         fails: request.fail.clone(),
     };
-    let delivery = project.send(&mut *store, &place, &owner_request, request.mail)?;
+    let delivery = project.send(&mut *store, &place, &owner_request, how)?;
     if !matches!(delivery, Delivery::ToNobody) {
         tell_handed_over(project, request, &name, &delivery)?;
         return Ok(ExitCode::OK.into());
     }
     let mut owned = project.resume(&place, &mut *store, options, "answer")?;
     owned.tell_unshown(&*store, project.stage()?)?;
-    let meant = owned.view().question(named).map(|question| question.request);
-    owned.catch_up(&mut *store)?;
-    // Another question may have taken the place of the one that the person has read.
-    let question = match meant {
-        Some(meant) => owned
-            .view()
-            .open_questions()
-            .into_iter()
-            .find(|open| open.request == meant),
-        None => owned.view().question(named),
-    };
-    if meant.is_some() && question.is_none() {
-        let late = format!("{name} takes no answer any more: the time for it has run out");
+    let question = find(&mut owned, &mut *store, &place, named)?;
+    if let Sought::Gone(why) = question {
+        let late = format!("{name} takes no answer any more: {why}");
         project.stage()?.message(late);
         let code = owned.drive(&mut *store, true, project.stage()?)?;
         let code = if code == ExitCode::OK { ExitCode::FAILED } else { code };
@@ -125,12 +120,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         project.stage()?.message(ended(&place, code));
         return Ok(ExitCode::FAILED.into());
     }
-    match question {
-        None => return Err(no_question(&name, named, &owned)),
-        Some(question) => match &request.fail {
-            Some(kind) => owned.fail_question(question.request, kind, text)?,
-            None => owned.answer(&question, text)?,
-        },
+    let Sought::Open(question) = question else {
+        return Err(no_question(&name, named, &owned));
+    };
+    match &request.fail {
+        Some(kind) => owned.fail_question(question.request, kind, text)?,
+        None => owned.answer(&question, text)?,
     }
     owned.tell_code(project.stage()?);
     if request.again {
@@ -162,16 +157,52 @@ fn tell_handed_over(
     Ok(())
 }
 
-/// The number of the oldest open question that is durable: the one that the person has read, if the
-/// owner asks another one when the answer comes.
+/// The question that an answer is for.
+enum Sought {
+    Open(OpenQuestion),
+    /// There is none of this name.
+    Unknown,
+    /// It was open when the person read it, and takes no answer any more, for this reason.
+    Gone(&'static str),
+}
+
+/// Finds the question that the person has read, after what came before the answer: another one may
+/// have taken its place.
 ///
 /// # Errors
-/// If the journal cannot be read.
-pub(super) fn oldest(store: &dyn Store, place: &Place) -> Result<Option<String>, CommandError> {
-    let run = owned_run::restore(store, place)?;
-    let mut open = run.open_questions().into_iter();
-    let question = open.find(|open| !is_approval(run.state(), open.request));
-    Ok(question.map(|question| question.request.0.to_string()))
+/// If the journal fails, or the run was taken back meanwhile.
+fn find(
+    owned: &mut OwnedRun,
+    store: &mut dyn Store,
+    place: &Place,
+    named: Option<&str>,
+) -> Result<Sought, CommandError> {
+    let is_moved = !owned.stands_at(place);
+    let meant = if is_moved {
+        read_question(store, place, named)?
+    } else {
+        owned.view().question(named).map(|question| question.request)
+    };
+    owned.come_to_input(store)?;
+    let Some(meant) = meant else {
+        return Ok(owned.view().question(named).map_or(Sought::Unknown, Sought::Open));
+    };
+    let mut open = owned.view().open_questions().into_iter();
+    Ok(match open.find(|open| open.request == meant) {
+        Some(question) => Sought::Open(question),
+        None if is_moved => Sought::Gone("somebody else has answered the question, or taken the run back"),
+        None => Sought::Gone("the time for it has run out"),
+    })
+}
+
+/// The question that the person has read: the named or the oldest one that is open at the turn at
+/// which the command found the run. Whoever executes it may ask another one when the answer comes.
+///
+/// # Errors
+/// If the journal cannot be read, or the run was taken back to before that turn.
+fn read_question(store: &dyn Store, place: &Place, named: Option<&str>) -> Result<Option<RequestId>, CommandError> {
+    let run = owned_run::restore(store, &place.at_turn(place.head.sequence))?;
+    Ok(RunView::of(&run).question(named).map(|question| question.request))
 }
 
 /// The error that no question, or not the named one, is open.

@@ -129,7 +129,7 @@ impl Pause {
             Some(Rest::Asking(_) | Rest::Waiting | Rest::Listening | Rest::Sleeping | Rest::Queued) => {
                 Member::takes(store, &place.run)?
             }
-            Some(Rest::Ended(_) | Rest::Stuck | Rest::Left | Rest::Broken) => false,
+            Some(Rest::Ended(_) | Rest::Reading | Rest::Stuck | Rest::Left | Rest::Broken) => false,
         })
     }
 
@@ -160,6 +160,12 @@ impl Pause {
         let stands = format!("no process executes {name}: {}{}", rest.shown(), self.what());
         terminal.message(match rest {
             Rest::Asking(_) => say![stands, "; ", Way::at("answer", name).with("TEXT"), " answers"],
+            Rest::Reading => say![
+                stands,
+                "; ",
+                Way::at("resume", name),
+                " goes on with it and reads there"
+            ],
             Rest::Left => say![stands, "; ", Way::at("resume", name), " goes on with it"],
             Rest::Ended(code) if code != 0 => say![stands, "; ", Way::at("explain", name), " says why"],
             Rest::Stuck | Rest::Broken => say![stands, "; ", Way::at("explain", name), " says why"],
@@ -167,7 +173,9 @@ impl Pause {
         });
         match rest {
             Rest::Ended(code) => ExitCode::of_run(code),
-            Rest::Asking(_) | Rest::Waiting | Rest::Listening | Rest::Sleeping | Rest::Queued => ExitCode::WAITING,
+            Rest::Asking(_) | Rest::Waiting | Rest::Listening | Rest::Sleeping | Rest::Queued | Rest::Reading => {
+                ExitCode::WAITING
+            }
             Rest::Left => ExitCode::INTERRUPTED,
             Rest::Stuck | Rest::Broken => ExitCode::FAILED,
         }

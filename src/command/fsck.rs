@@ -28,6 +28,8 @@ use crate::terminal::Terminal;
 /// Duet also says if the journal has lost turns that were durable, because its write-ahead log is
 /// damaged or was taken away, and if the file's header is damaged while the log has a copy.
 ///
+/// Of a journal on a server it checks the same but the server's own files.
+///
 /// `--repair` moves the head of each damaged branch to its last sound turn and deletes no record.
 /// It removes a damaged index, which Duet builds again when it needs one, and takes a journal that
 /// has lost turns as it is.
@@ -66,15 +68,6 @@ pub(crate) fn check(journal: Journal, terminal: &mut Terminal) -> Result<ExitCod
 
 pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let journal = &arguments.journal;
-    journal.require_file("`duet fsck`")?;
-    journal.require()?;
-    let has_damaged_header = has_damaged_header(journal.path()).is_ok_and(|is_damaged| is_damaged);
-    let opened = if arguments.repair {
-        SqliteStore::open(journal.path(), &owner("fsck"))
-    } else {
-        SqliteStore::open_to_read(journal.path())
-    };
-    let mut store = opened.map_err(|error| unreadable(journal, error))?;
     let mut check = Check {
         arguments,
         terminal,
@@ -82,16 +75,11 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         sound: Vec::new(),
         found: Vec::new(),
     };
-    check.header(has_damaged_header)?;
-    check.lost(&mut store)?;
-    // Another process may remove branches meanwhile; so all of them are read as they are now.
-    store.hold().map_err(|error| unreadable(journal, error))?;
-    for (run, branch) in check.branches(&store)? {
-        check.branch(&mut store, &run, &branch)?;
+    if journal.is_on_server() {
+        check.server()?;
+    } else {
+        check.file()?;
     }
-    check.snapshots(&store)?;
-    store.release()?;
-    check.index(&store)?;
     if arguments.json {
         check.terminal.json(&json!(check.found))?;
     }
@@ -111,8 +99,48 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// Checks a journal in a file.
+    fn file(&mut self) -> Result<(), CommandError> {
+        let journal = &self.arguments.journal;
+        journal.require()?;
+        let has_damaged_header = has_damaged_header(journal.path()).is_ok_and(|is_damaged| is_damaged);
+        let opened = if self.arguments.repair {
+            SqliteStore::open(journal.path(), &owner("fsck"))
+        } else {
+            SqliteStore::open_to_read(journal.path())
+        };
+        let mut store = opened.map_err(|error| unreadable(journal, error))?;
+        self.header(has_damaged_header)?;
+        self.lost(&mut store)?;
+        // Another process may remove branches meanwhile; so all of them are read as they are now.
+        store.hold().map_err(|error| unreadable(journal, error))?;
+        self.all(&mut store)?;
+        store.release()?;
+        self.index(&store)
+    }
+
+    /// Checks a journal on a server, whose files the server looks after.
+    fn server(&mut self) -> Result<(), CommandError> {
+        let journal = &self.arguments.journal;
+        let mut store = if self.arguments.repair {
+            journal.open_to_write("fsck")?
+        } else {
+            journal.open_to_read()?
+        };
+        self.all(&mut *store)?;
+        self.index(&*store)
+    }
+
+    /// Checks the branches.
+    fn all(&mut self, store: &mut dyn Store) -> Result<(), CommandError> {
+        for (run, branch) in self.branches(store)? {
+            self.branch(store, &run, &branch)?;
+        }
+        self.snapshots(store)
+    }
+
     /// Lists the branches to check.
-    fn branches(&self, store: &SqliteStore) -> Result<Vec<(RunId, BranchName)>, CommandError> {
+    fn branches(&self, store: &dyn Store) -> Result<Vec<(RunId, BranchName)>, CommandError> {
         let journal = &self.arguments.journal;
         match self.arguments.address.as_deref() {
             Some(address) => {
@@ -124,10 +152,12 @@ impl Check<'_> {
     }
 
     /// Verifies a branch, repairs it if that is asked for, and says what it found.
-    fn branch(&mut self, store: &mut SqliteStore, run: &RunId, branch: &BranchName) -> Result<(), CommandError> {
+    fn branch(&mut self, store: &mut dyn Store, run: &RunId, branch: &BranchName) -> Result<(), CommandError> {
         let name = name(run, branch);
         let report = match verify(store, run, branch) {
             Ok(report) => report,
+            // On a server others may remove a branch meanwhile.
+            Err(StoreError::NoSuchBranch { .. } | StoreError::NoSuchRun { .. }) => return Ok(()),
             Err(error) => {
                 self.is_sound = false;
                 let why = causes(&error).join(": ");
@@ -212,7 +242,7 @@ impl Check<'_> {
     }
 
     /// Replays the sound branches and proves their snapshots, if that is asked for.
-    fn snapshots(&mut self, store: &SqliteStore) -> Result<(), CommandError> {
+    fn snapshots(&mut self, store: &dyn Store) -> Result<(), CommandError> {
         if !self.arguments.deep {
             return Ok(());
         }
@@ -257,7 +287,7 @@ impl Check<'_> {
 
     /// Compares the index of facts with the sound branches, and removes it if it is wrong and a
     /// repair is asked for.
-    fn index(&mut self, store: &SqliteStore) -> Result<(), CommandError> {
+    fn index(&mut self, store: &dyn Store) -> Result<(), CommandError> {
         let journal = &self.arguments.journal;
         let mut there = Vec::new();
         for (run, branch) in &self.sound {
@@ -285,7 +315,7 @@ impl Check<'_> {
 
 /// Says what is wrong with a file in which not even the runs can be told apart.
 fn unreadable(journal: &Journal, error: StoreError) -> CommandError {
-    if !matches!(error, StoreError::Database { .. } | StoreError::Inconsistent { .. }) {
+    if journal.is_on_server() || !matches!(error, StoreError::Database { .. } | StoreError::Inconsistent { .. }) {
         return error.into();
     }
     let path = journal.path().display();

@@ -25,8 +25,8 @@ pub(crate) use crate::verb::view::Driven as Report;
 pub(crate) struct Request {
     /// The address of the run or branch.
     address: String,
-    /// The value, in Preserves text.
-    #[arg(allow_hyphen_values = true)]
+    /// The value, in Preserves text; before one that begins with `-` and is no number, give `--`.
+    #[arg(allow_negative_numbers = true)]
     value: String,
     #[command(flatten)]
     #[serde(flatten)]

@@ -94,6 +94,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let target = project.journal().resolve(&*store, Some(onto))?;
     let mut owned = project.resume(&target, &mut *store, WorldOptions::default(), "pick")?;
     project.set_current(&target);
+    owned.leave_when_interrupted();
     let (run, world) = owned.parts();
     let head = run.head().map_or(target.head.sequence, |head| head.sequence);
     let here = ledger(&*store, &target, head)?;
@@ -111,6 +112,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         source.name()
     ));
     tell(&outcome, &source, &target, terminal);
+    owned.note_interruption(&mut *store, &rest)?;
     Ok(owned.conclude(rest, true, terminal)?.into())
 }
 

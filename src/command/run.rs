@@ -249,10 +249,15 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         );
     }
     if let Some(option) = request.world.of_the_process().filter(|_| request.queue) {
-        return Err(CommandError::usage(format!(
+        let refused = CommandError::usage(format!(
             "`{option}` counts in the process that executes the run, which is a worker"
-        ))
-        .advise("give it to `duet work`, or leave out `--queue`"));
+        ));
+        // Here doubles also grant the run what they stand in for, which those of a worker do not.
+        return Err(refused.advise(if option == "--double" {
+            "leave out `--queue`"
+        } else {
+            "give it to `duet work`, or leave out `--queue`"
+        }));
     }
     if request.detach.is_wanted() {
         return Ok(detach::detach(&journal, terminal)?.into());

@@ -30,8 +30,8 @@ pub(crate) struct Request {
     address: String,
     /// The label of the signal: a symbol, or in quotes a string
     label: String,
-    /// Values, in Preserves text.
-    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    /// Values, in Preserves text; before one that begins with `-` and is no number, give `--`.
+    #[arg(value_name = "VALUE", allow_negative_numbers = true)]
     values: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]

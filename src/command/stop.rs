@@ -1,24 +1,24 @@
 //! `duet stop`: stops a run that another process executes.
 
-use duet_journal::{Need, Store};
+use duet_journal::{Need, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::doors;
 use crate::error::CommandError;
-use crate::journal::{self, Place};
+use crate::journal::Place;
 use crate::mail::Recipient;
 use crate::saying::{Way, say};
 use crate::standing::{Rest, RunStatus};
 use crate::verb::project::{Project, ProjectReader};
 use crate::verb::view::{Told, View};
-use crate::work::member::Member;
 
 /// Stops a run that another process executes.
 ///
 /// The other process ends as after Ctrl-C: its turns are durable, and `duet resume` goes on with
-/// it. Workers (`duet work`) leave a run that was stopped, also one that sleeps. Nothing happens to
-/// any other run that no process executes.
+/// it. Workers (`duet work`) leave a run that was stopped, also one that sleeps, waits for a
+/// worker, or whose process has died. Nothing happens to a run that only waits for somebody's
+/// input.
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
 #[command(verbatim_doc_comment)]
 #[serde(default)]
@@ -36,51 +36,71 @@ pub(crate) struct Report {
     rest: Option<Rest>,
 }
 
+/// How often a run is looked at that changes hands meanwhile.
+const LOOKS_MAX: usize = 16;
+
 /// Stops a run.
 ///
 /// # Errors
 /// If there is no such run, or its owner does not react.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
-    let journal = project.journal().clone();
-    let look = project.look()?;
-    let place = look.resolve(request.address.as_deref())?;
-    let owner = doors::other_owner(look.store, &place)?;
-    let is_far = owner
-        .as_ref()
-        .is_some_and(|owner| !doors::is_near(&journal, owner, &place));
-    let is_asleep = owner.is_none()
-        && look.store.need(&place.run, &place.branch)? != Need::Nothing
-        && Member::takes(look.store, &place.run)?;
-    if is_far || is_asleep {
-        let mut store = project.change("stop")?;
-        let at = if is_far {
-            Recipient {
-                store: &mut *store,
-                journal: &journal,
-                place: &place,
-            }
-            .stop()?
-        } else {
-            lay_to_rest(&mut *store, &place)?;
-            place.head.sequence.number()
-        };
-        let name = place.name();
-        return Ok(Report { name, at, rest: None });
-    }
-    let look = project.look()?;
-    let (at, rest) = match doors::stop(look.store, &journal, &place)? {
-        Some(turn) => (turn, None),
-        None => (place.head.sequence.number(), Some(rest(&look, &place)?)),
-    };
+    let place = project.look()?.resolve(request.address.as_deref())?;
     let name = place.name();
+    // A worker may take the run up or let it go between two looks.
+    for _ in 0..LOOKS_MAX {
+        if let Some(at) = stop_owner(project, &place)? {
+            return Ok(Report { name, at, rest: None });
+        }
+        if !goes_on_by_itself(project.look()?.store, &place)? {
+            break;
+        }
+        if let Some(at) = lay_to_rest(&mut *project.change("stop")?, &place)? {
+            return Ok(Report { name, at, rest: None });
+        }
+    }
+    let rest = Some(rest(&project.look()?, &place)?);
+    let at = place.head.sequence.number();
     Ok(Report { name, at, rest })
 }
 
-/// Keeps workers from going on with a run that sleeps.
-fn lay_to_rest(store: &mut dyn Store, place: &Place) -> Result<(), CommandError> {
-    let epoch = store.claim(&place.run, &journal::owner("stop"))?;
+/// Stops the process that executes a run; returns the turn at which it stopped, or `None` if no
+/// other process owns the run.
+fn stop_owner(project: &mut Project, place: &Place) -> Result<Option<u64>, CommandError> {
+    let journal = project.journal().clone();
+    let look = project.look()?;
+    let Some(owner) = doors::other_owner(look.store, place)? else {
+        return Ok(None);
+    };
+    if doors::is_near(&journal, &owner, place) {
+        return doors::stop(look.store, &journal, place);
+    }
+    let mut store = project.change("stop")?;
+    let mut recipient = Recipient {
+        store: &mut *store,
+        journal: &journal,
+        place,
+    };
+    recipient.stop().map(Some)
+}
+
+/// Whether a worker goes on with a run without anybody's input, now or at a time: also one that
+/// begins only later.
+fn goes_on_by_itself(store: &dyn Store, place: &Place) -> Result<bool, CommandError> {
+    Ok(matches!(store.need(&place.run, &place.branch)?, Need::Moment(_)))
+}
+
+/// Keeps workers from going on with a run that no process executes; returns the turn at which it
+/// stands, or `None` if a process has taken it up just now.
+fn lay_to_rest(store: &mut dyn Store, place: &Place) -> Result<Option<u64>, CommandError> {
+    let owner = doors::successor(store, &place.run, "stop")?;
+    let epoch = match store.claim(&place.run, &owner) {
+        Err(StoreError::Owned { .. }) => return Ok(None),
+        claimed => claimed?,
+    };
+    let head = store.head(&place.run, &place.branch)?;
     store.set_need(&place.run, &place.branch, epoch, Need::Nothing)?;
-    Ok(store.note_owner(&place.run, epoch, "")?)
+    store.note_owner(&place.run, epoch, "")?;
+    Ok(Some(head.map_or(place.head.sequence, |head| head.sequence).number()))
 }
 
 /// Finds why no process executes a run.
@@ -131,6 +151,11 @@ impl Report {
                 format!("{still}, which waits for a signal; "),
                 Way::at("waits", name),
                 " says for which",
+            ],
+            Some(Rest::Reading) => say![
+                format!("{still}, which waits for standard input; "),
+                Way::at("resume", name),
+                " goes on with it and reads there",
             ],
             Some(Rest::Sleeping | Rest::Queued | Rest::Left | Rest::Broken) => {
                 say![format!("{still}; "), Way::at("resume", name), " goes on with it"]

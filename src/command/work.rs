@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use duet_drivers::interrupts;
 use duet_drivers::tool::webhook::shared_listener::SharedListener;
-use duet_journal::Store;
+use duet_journal::{RunId, Store};
 
 use crate::configuration;
 use crate::error::{CommandError, ExitCode};
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1024))]
     concurrency: u16,
     /// Takes runs of this name; a `*` at the end stands for any rest; may be given several times.
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     run: Vec<String>,
     /// Declares a directory under the name that runs give their workspace; may be given several
     /// times.
@@ -124,6 +124,16 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     worker.work(terminal)?;
     let is_ended = is_ending.load(Ordering::Relaxed);
     Ok(if is_ended { ExitCode::TERMINATED } else { ExitCode::OK })
+}
+
+/// Reads a pattern of names, which some name can match.
+fn pattern(text: &str) -> Result<String, String> {
+    let beginning = text.strip_suffix('*');
+    if beginning != Some("") {
+        RunId::new(beginning.unwrap_or(text))
+            .map_err(|error| format!("no run can have such a name: {error}; a `*` at the end stands for any rest"))?;
+    }
+    Ok(text.to_owned())
 }
 
 /// Reads an address, or a port of this machine; port 0 lets the system choose one.

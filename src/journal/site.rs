@@ -6,10 +6,12 @@
 //! has the files that would lie beside a journal's file.
 //! Read next: `journal.rs`.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::error::ErrorKind;
 use duet_journal::BlobHash;
 use duet_postgres::Address;
 
@@ -50,9 +52,10 @@ impl Site {
         }
         match kind(&text) {
             None => Ok(Self::File(path)),
+            // The rest may have a password.
             Some(kind) => Err(format!(
-                "`{kind}:` is no kind of address that duet knows: a journal is a file, or on a server with an \
-                 address such as postgres://role@host/database; a file of this name is written `./{text}`"
+                "`{kind}:` begins no address that duet knows: a journal is a file, or on a server with an \
+                 address such as postgres://role@host/database; before a file of this name, write `./`"
             )),
         }
     }
@@ -126,9 +129,16 @@ impl Server {
     }
 }
 
-/// The kind of an address such as `kind://place`; `None` for a path. One letter is a drive.
+/// The kind of an address such as `kind://place`; `None` for a path. One letter is a drive. The
+/// kind of a server is one also where slashes are missing.
 fn kind(text: &str) -> Option<&str> {
-    let (kind, _) = text.split_once("://")?;
+    let (kind, rest) = text.split_once(':')?;
+    let is_server = ["postgres", "postgresql", "pg"]
+        .iter()
+        .any(|server| kind.eq_ignore_ascii_case(server));
+    if !is_server && !rest.starts_with("//") {
+        return None;
+    }
     let is_kind = kind.len() > 1
         && kind.starts_with(|first: char| first.is_ascii_alphabetic())
         && kind
@@ -148,8 +158,24 @@ fn of_environment() -> Option<&'static str> {
     NAMED.get_or_init(read).as_deref()
 }
 
-pub(super) fn sites() -> impl TypedValueParser<Value = Site> {
-    PathBufValueParser::new().try_map(Site::read)
+/// Reads the place of a journal on a command line.
+#[derive(Clone)]
+pub(super) struct Sites;
+
+impl TypedValueParser for Sites {
+    type Value = Site;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Site, clap::Error> {
+        let path = PathBufValueParser::new().parse_ref(command, argument, value)?;
+        // The usual message of a wrong value shows it, with a password.
+        Site::read(path)
+            .map_err(|why| clap::Error::raw(ErrorKind::ValueValidation, format!("{why}\n")).with_cmd(command))
+    }
 }
 
 #[cfg(test)]
@@ -161,6 +187,10 @@ mod tests {
         for (text, expected) in [
             ("mysql://host/x", Some("mysql")),
             ("http+unix://x", Some("http+unix")),
+            ("pg://host/x", Some("pg")),
+            ("postgres:/role@host", Some("postgres")),
+            ("PostgreSQL:host", Some("PostgreSQL")),
+            ("./postgres:x", None),
             ("c://folder/journal", None),
             ("./mysql://host", None),
             ("folder/a:b", None),

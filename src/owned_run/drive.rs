@@ -95,11 +95,20 @@ impl OwnedRun {
         self.leave_when_interrupted();
         self.catch_up(store)?;
         let rest = self.run_on(store)?;
-        if rest == DriveOutcome::Interrupted {
-            // Whoever interrupts a run does not want a worker to go on with it.
+        self.note_interruption(store, &rest)?;
+        self.report_rest(store, rest, is_verbose, terminal)
+    }
+
+    /// Keeps workers from a run that was interrupted: whoever interrupts it does not want anybody
+    /// to go on with it.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn note_interruption(&self, store: &mut dyn Store, rest: &DriveOutcome) -> Result<(), CommandError> {
+        if *rest == DriveOutcome::Interrupted {
             store.set_need(self.run.id(), self.run.branch(), self.run.epoch(), Need::Nothing)?;
         }
-        self.report_rest(store, rest, is_verbose, terminal)
+        Ok(())
     }
 
     /// Reports the state of a run that has stopped, and gives the run up.

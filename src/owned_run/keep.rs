@@ -5,6 +5,7 @@
 //! its run learns of it within [`BEAT_MS`], even if nothing happens in the run.
 //! It does not answer requests; `serve.rs` does. Read next: `serve.rs`.
 
+use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use duet_drivers::ticker::Ticker;
 use duet_drivers::waker::Waker;
 use duet_drivers::world::World;
-use duet_journal::owner::{BEAT_MS, now_ms};
+use duet_journal::owner::{BEAT_MS, LEASE_MS, now_ms};
 use duet_journal::{BranchName, Epoch, Owner, RunId, Store, StoreError};
 use duet_runtime::run::Run;
 
@@ -42,6 +43,8 @@ struct Shared {
     has_mail: AtomicBool,
     /// Whether the run is given up; the ticker holds it while it renews the lease.
     is_over: Mutex<bool>,
+    /// Why the lease is not renewed, until somebody has said it.
+    trouble: Mutex<Option<String>>,
 }
 
 impl RunLease {
@@ -95,6 +98,15 @@ impl RunLease {
         self.shared.has_mail.swap(false, Ordering::Relaxed)
     }
 
+    /// Takes what a person should know about the lease.
+    pub(super) fn take_trouble(&self) -> Option<String> {
+        self.shared
+            .trouble
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
     /// Ends the renewal of the lease: none comes after this.
     pub(super) fn end(self) {
         *self.shared.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -126,6 +138,10 @@ impl Beating {
     /// Begins to repeat it on a thread of its own.
     fn begin(mut self, journal: Journal) -> Option<Ticker> {
         let interval_ms = if journal.is_on_server() { MAIL_MS } else { BEAT_MS };
+        let tell = Trouble {
+            shared: Arc::clone(&self.shared),
+            waker: self.waker.clone(),
+        };
         // The connection to a server; a file is opened anew each time.
         let mut kept: Option<Box<dyn Store>> = None;
         let mut beat = move || -> Result<(), StoreError> {
@@ -138,9 +154,18 @@ impl Beating {
             }
             Ok(())
         };
+        // A failure may pass; a first one may not, such as that of a role with too few connections.
+        let mut beaten_ms = 0;
+        let mut is_told = false;
         let tick = move || {
-            // A failure may pass; if it does not, a commit says what is wrong.
-            let _may_pass = beat();
+            match beat() {
+                Ok(()) => (beaten_ms, is_told) = (now_ms(), false),
+                Err(error) if !is_told && now_ms().saturating_sub(beaten_ms) >= BEAT_MS => {
+                    is_told = true;
+                    tell.say(&error);
+                }
+                Err(_) => {}
+            }
             true
         };
         // Without it the lease runs out for other hosts; on this one the process is known.
@@ -172,6 +197,26 @@ impl Beating {
     }
 
     fn wake(&self) {
+        self.waker.iter().for_each(Waker::wake);
+    }
+}
+
+/// Where it is said that a lease is not renewed.
+struct Trouble {
+    shared: Arc<Shared>,
+    waker: Option<Waker>,
+}
+
+impl Trouble {
+    /// Has the thread that runs turns say why.
+    fn say(&self, error: &StoreError) {
+        let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        let told = format!(
+            "warning: this process cannot say in the journal that it lives, so after {} s other hosts take the run \
+             for one whose process has died; nor does it see what is put into the run's inbox: {why}",
+            LEASE_MS / 1_000
+        );
+        *self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
         self.waker.iter().for_each(Waker::wake);
     }
 }

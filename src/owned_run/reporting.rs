@@ -105,6 +105,11 @@ impl Reporting {
         doors::open(&mut self.world, journal, run, None);
     }
 
+    /// Shows a message about the run.
+    pub(super) fn tell(&mut self, text: String) {
+        doors::tell(&mut self.world, text);
+    }
+
     /// Says what executes here, as other processes name it.
     pub(super) fn executes(&self, name: String) {
         self.world.executes(name);

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use duet_journal::store::sqlite::SqliteStore;
 use duet_journal::verify::verify;
 use duet_journal::{Store, StoreError};
+use duet_postgres::Failure;
 use duet_runtime::run::Run;
 use duet_runtime::run::error::RunError;
 
-use super::RunPlace;
+use super::{RunPlace, RunView};
 use crate::error::CommandError;
 use crate::journal;
 use crate::saying::{Way, say};
@@ -45,8 +46,22 @@ pub(super) fn explained(error: RunError, run: &Run, store: &dyn Store, place: &R
     }
 }
 
-/// Says why a run stopped whose journal is there.
+/// Says why a run stopped whose journal was not taken away.
 fn stopped(error: RunError, run: &Run, place: &RunPlace) -> CommandError {
+    if let RunError::Store(lost @ StoreError::Server { .. }) = &error
+        && place.journal.is_some()
+        && run.is_begun()
+    {
+        let (name, turn) = (&place.name, RunView::of(run).newest_durable());
+        let when = if Failure::is_away(lost) {
+            ", once the server is there again"
+        } else {
+            ""
+        };
+        return CommandError::from(error)
+            .because(format!("{name} stopped, and is durable up to turn {turn}"))
+            .advise(say![Way::at("resume", name), format!(" goes on from there{when}")]);
+    }
     if !is_fenced(&error) {
         return error.into();
     }

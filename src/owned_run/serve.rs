@@ -108,6 +108,9 @@ impl OwnedRun {
     /// # Errors
     /// If the run cannot go on.
     pub(super) fn attend(&mut self, store: &mut dyn Store) -> Result<Option<Request>, RunError> {
+        if let Some(trouble) = self.ownership.lease().take_trouble() {
+            self.world.tell(trouble);
+        }
         if self.ownership.lease().is_lost() {
             store.check_claim(self.run.id(), self.run.epoch())?;
         }
@@ -168,12 +171,25 @@ impl OwnedRun {
         Ok(())
     }
 
+    /// Takes the turns of what came before an input of this process's person: as
+    /// [`catch_up`](Self::catch_up), and those that wait to be taken, such as the beginning of a
+    /// run that has not begun. So the input is heard as by an owner that executes the run.
+    ///
+    /// # Errors
+    /// As [`catch_up`](Self::catch_up).
+    pub(crate) fn come_to_input(&mut self, store: &mut dyn Store) -> Result<(), CommandError> {
+        self.leave_when_interrupted();
+        self.catch_up(store)?;
+        let caught_up = self.run.catch_up();
+        caught_up.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
+    }
+
     /// Does for the person of this process what others may ask for.
     ///
     /// # Errors
     /// If it is refused, or the run cannot go on.
     pub(crate) fn fulfil(&mut self, owner_request: OwnerRequest, store: &mut dyn Store) -> Result<(), CommandError> {
-        self.catch_up(store)?;
+        self.come_to_input(store)?;
         match self.grant(owner_request, store, None) {
             Ok(_) => Ok(()),
             Err(Refusal::Why(why)) => Err(CommandError::problem(why)),

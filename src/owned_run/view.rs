@@ -52,7 +52,8 @@ impl OwnedRun {
 }
 
 impl<'a> RunView<'a> {
-    pub(super) fn of(run: &'a Run) -> Self {
+    /// Looks at a run.
+    pub(crate) fn of(run: &'a Run) -> Self {
         Self { run }
     }
 

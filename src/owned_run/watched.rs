@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use duet_drivers::ticker::Ticker;
 use duet_drivers::waker::Waker;
-use duet_journal::{Need, Store};
+use duet_journal::Store;
 use duet_runtime::run::DriveOutcome;
 
 use super::OwnedRun;
@@ -61,12 +61,11 @@ impl OwnedRun {
             .map_err(|error| CommandError::caused("the system cannot start a thread", &error))?;
         let rest = self.run_on(store)?;
         drop(clock);
-        if rest == DriveOutcome::Interrupted {
-            store.set_need(self.run.id(), self.run.branch(), self.run.epoch(), Need::Nothing)?;
-            if watched.files().has_saved() && !self.ownership.has_stop_request() {
-                self.close();
-                return Ok(Stop::Saved);
-            }
+        self.note_interruption(store, &rest)?;
+        let is_saved = || watched.files().has_saved();
+        if rest == DriveOutcome::Interrupted && is_saved() && !self.ownership.has_stop_request() {
+            self.close();
+            return Ok(Stop::Saved);
         }
         let code = match self.report_rest(store, rest, true, terminal) {
             // A program that has failed is what the person mends.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use duet_journal::{Claim, Need};
 use duet_runtime::model::counted::counted;
 use duet_runtime::run::{DriveOutcome, Run};
-use duet_runtime::state::request::Request;
+use duet_runtime::state::request::{Question, Request};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,6 +29,8 @@ pub(crate) enum Rest {
     Sleeping,
     /// It can go on, and a worker may take it.
     Queued,
+    /// It reads standard input, which only the process that executes it can give it.
+    Reading,
     /// It waits for what can no longer happen.
     Stuck,
     /// Its process was stopped, or has died; it can go on.
@@ -47,7 +49,8 @@ pub(crate) enum Status {
     Finished,
     /// It, or one of its turns, has failed.
     Failed,
-    /// It waits for a person, for a fact or message from outside, or for a webhook.
+    /// It waits for a person, for a fact or message from outside, for a webhook, or for standard
+    /// input.
     Waiting,
     /// It waits for a timer only, and a worker goes on with it then.
     Sleeping,
@@ -91,6 +94,7 @@ impl Rest {
             Self::Listening => row(Some("listening"), Status::Waiting, "waiting for a webhook"),
             Self::Sleeping => row(Some("sleeping"), Status::Sleeping, "sleeping"),
             Self::Queued => row(None, Status::Queued, "waiting for a worker"),
+            Self::Reading => row(Some("reading"), Status::Waiting, "waiting for standard input"),
             Self::Stuck => row(Some("stuck"), Status::Stuck, "stuck"),
             Self::Left => row(Some("left"), Status::Left, "left"),
             Self::Broken => row(None, Status::Broken, "cannot be restored"),
@@ -110,6 +114,7 @@ impl Rest {
             | Self::Listening
             | Self::Sleeping
             | Self::Queued
+            | Self::Reading
             | Self::Stuck
             | Self::Left
             | Self::Broken => 0,
@@ -124,6 +129,7 @@ impl Rest {
             Self::Waiting,
             Self::Listening,
             Self::Sleeping,
+            Self::Reading,
             Self::Stuck,
             Self::Left,
         ];
@@ -153,6 +159,7 @@ impl Rest {
             (None, DriveOutcome::Waiting { .. }) if state.requests.values().any(is_inbox) => Self::Listening,
             (None, DriveOutcome::Waiting { .. }) => Self::Waiting,
             (None, _) if matches!(need, Need::Moment(_)) => Self::Sleeping,
+            (None, DriveOutcome::Stuck { .. }) if state.requests.values().any(is_reading) => Self::Reading,
             (None, DriveOutcome::Stuck { .. }) => Self::Stuck,
             (None, DriveOutcome::Ended { .. } | DriveOutcome::Interrupted) => Self::Left,
         }
@@ -171,6 +178,7 @@ impl Rest {
             | Self::Listening
             | Self::Sleeping
             | Self::Queued
+            | Self::Reading
             | Self::Stuck
             | Self::Left
             | Self::Broken => self,
@@ -181,6 +189,11 @@ impl Rest {
 /// Whether a request waits for requests over HTTP that workers receive.
 pub(super) fn is_inbox(request: &Request) -> bool {
     request.inbox_name().is_some()
+}
+
+/// Whether a request reads standard input.
+fn is_reading(request: &Request) -> bool {
+    request.answer.is_none() && matches!(request.question, Question::Read { .. })
 }
 
 #[cfg(test)]
@@ -230,6 +243,7 @@ mod tests {
             Rest::Waiting,
             Rest::Listening,
             Rest::Sleeping,
+            Rest::Reading,
             Rest::Stuck,
             Rest::Left,
         ] {

@@ -226,9 +226,9 @@ impl Listed {
             RunStatus::Resting(Rest::Ended(code)) => (None, Some(*code), None),
             RunStatus::Resting(Rest::Asking(questions)) => (None, None, Some(*questions)),
             RunStatus::Resting(Rest::Waiting | Rest::Listening) => (None, None, Some(0)),
-            RunStatus::Resting(Rest::Sleeping | Rest::Queued | Rest::Stuck | Rest::Left | Rest::Broken) => {
-                (None, None, None)
-            }
+            RunStatus::Resting(
+                Rest::Sleeping | Rest::Queued | Rest::Reading | Rest::Stuck | Rest::Left | Rest::Broken,
+            ) => (None, None, None),
         };
         RunForm {
             run: self.run.to_string(),

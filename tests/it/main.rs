@@ -38,6 +38,7 @@ mod assertions;
 mod attaching;
 mod attempts;
 mod bad_input;
+mod claims;
 mod cli;
 mod clocks;
 mod completion;

@@ -281,6 +281,9 @@ fn a_run_without_end_is_ended_by_its_time_limit_and_can_be_resumed() {
     let (text, is_error) = call(&desk, "run", json!({ "program": "p.scm", "timeout_ms": 1500 }));
     assert!(is_error && text.contains("was ended by its time limit"), "{text}");
     assert_eq!(desk.duet("log p").code, 0);
+    // A worker leaves it alone, as one that a person has stopped.
+    assert_eq!(desk.duet("work --status").output, "no worker\n");
+    assert_eq!(desk.report("runs")[0]["status"], "left");
 }
 
 #[test]

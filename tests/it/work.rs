@@ -343,6 +343,11 @@ fn a_run_for_workers_refuses_options_that_would_end_with_the_command() {
             )),
             "{refused:?}"
         );
+        assert_eq!(
+            refused.errors.contains("`duet work`"),
+            name != "--double",
+            "{refused:?}"
+        );
     }
     assert_eq!(desk.duet("runs").output.trim(), "", "no run began");
 }

@@ -6,7 +6,7 @@
 //! Read next: `left.rs`.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, IoSliceMut, Read, Write};
+use std::io::{self, BufReader, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -217,9 +217,13 @@ fn pause() {
 }
 
 /// Waits until the other side closes the line, by intention or by its death, and then ends the
-/// program; the thread that waits for it sees it end.
-fn end_when_given_up(mut line: UnixStream, guarded: GuardedProgram, is_over: &AtomicBool) {
-    let _closed = io::copy(&mut line, &mut io::sink());
+/// program; the thread that waits for it sees it end. What comes before asks the program to end.
+fn end_when_given_up(line: UnixStream, guarded: GuardedProgram, is_over: &AtomicBool) {
+    for _asked in BufReader::new(line).bytes().map_while(Result::ok) {
+        if !is_over.load(Ordering::Relaxed) {
+            let _ended = kill_process(guarded.program, Signal::TERM);
+        }
+    }
     while !is_over.load(Ordering::Relaxed) {
         kill_all(guarded);
         pause();

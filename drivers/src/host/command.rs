@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio::task::{self, AbortHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
@@ -24,6 +25,9 @@ use crate::guard::{self, End, GuardScope, Guarded, Input, NotRun};
 
 /// The maximum length of an output that is kept for a client, in bytes.
 const OUTPUT_BYTES_MAX: usize = 256 << 10;
+
+/// How long a command may take to end that was asked to, because its time is over.
+const LEAVING: Duration = Duration::from_secs(5);
 
 /// The only word of a command line whose words come on standard input.
 pub const WORDS_ON_INPUT: &str = "--words-on-input";
@@ -232,15 +236,16 @@ async fn run(program: &Path, words: &[String], limits: Limits) -> Done {
         Ok(guarded) => guarded,
         Err(error) => return refused(&error.to_string()),
     };
-    let (output, messages) = guarded.outputs();
-    let mut kept = (Kept::within(limits.output_bytes), Kept::within(limits.output_bytes));
-    let ended = {
-        let all = async { tokio::join!(kept.0.drain(output), kept.1.drain(messages), guarded.end()).2 };
-        timeout(limits.time, all).await
-    };
+    let mut outputs = Outputs::of(&mut guarded, limits.output_bytes);
+    let ended = timeout(limits.time, outputs.until_end(&mut guarded)).await;
     if ended.is_err() {
-        guarded.give_up().await;
+        // A run whose process is killed goes on in a worker; one whose process leaves stays.
+        guarded.ask_to_end().await;
+        if timeout(LEAVING, outputs.until_end(&mut guarded)).await.is_err() {
+            guarded.give_up().await;
+        }
     }
+    let kept = outputs.kept;
     if let Ok(Err(NotRun::Refused(_, problem))) = &ended {
         return refused(problem);
     }
@@ -253,6 +258,27 @@ async fn run(program: &Path, words: &[String], limits: Limits) -> Done {
         is_truncated: kept.0.is_truncated || kept.1.is_truncated,
         output: kept.0.text(),
         messages: kept.1.text(),
+    }
+}
+
+/// The outputs of a command.
+struct Outputs {
+    pipes: (Option<ChildStdout>, Option<ChildStderr>),
+    kept: (Kept, Kept),
+}
+
+impl Outputs {
+    fn of(guarded: &mut Guarded, bytes_max: usize) -> Self {
+        Self {
+            pipes: guarded.outputs(),
+            kept: (Kept::within(bytes_max), Kept::within(bytes_max)),
+        }
+    }
+
+    /// Keeps what comes until the command has ended.
+    async fn until_end(&mut self, guarded: &mut Guarded) -> Result<End, NotRun> {
+        let (output, messages) = (self.pipes.0.as_mut(), self.pipes.1.as_mut());
+        tokio::join!(self.kept.0.drain(output), self.kept.1.drain(messages), guarded.end()).2
     }
 }
 

@@ -123,6 +123,21 @@ impl Server {
 
     /// Performs statements as the owner of the database.
     pub(crate) fn sql(&self, sql: &str) -> String {
+        let output = self.psql().arg("-c").arg(sql).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{sql}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Begins a session that performs the statements on its standard input, and ends with it.
+    pub(crate) fn session(&self) -> Child {
+        self.psql().stdin(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn psql(&self) -> Command {
         let programs = PROGRAMS.as_ref().unwrap();
         let mut psql = Command::new(programs.join("psql"));
         psql.args([
@@ -138,13 +153,8 @@ impl Server {
             "postgres",
             "-h",
         ]);
-        let output = psql.arg(&self.folder).arg("-c").arg(sql).output().unwrap();
-        assert!(
-            output.status.success(),
-            "{sql}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        psql.arg(&self.folder);
+        psql
     }
 
     /// Kills the server with all its processes, and starts it again at once.

@@ -111,6 +111,13 @@ fn of_wait(name: &str, wait: &Wait) -> Vec<Advice> {
             say![Way::at("message", name).with("VALUE"), " sends a message"].into(),
             why_not(name),
         ],
+        For::Input => vec![
+            say![
+                Way::at("resume", name),
+                " goes on, and reads what is typed or piped to it"
+            ]
+            .into(),
+        ],
         For::Tool | For::Time | For::Other => vec![say![Way::at("resume", name), " goes on"].into()],
     }
 }

@@ -31,11 +31,13 @@ pub(super) enum For {
     Person,
     /// A fact or a message.
     Fact,
+    /// Whoever executes the run, whose standard input it reads.
+    Input,
     /// A tool.
     Tool,
     /// The clock.
     Time,
-    /// Input, another computation of the run, or policy.
+    /// Another computation of the run, or policy.
     Other,
 }
 
@@ -158,6 +160,10 @@ impl Explaining<'_> {
             Status::Waiting => match first.map(|wait| wait.whom) {
                 Some(For::Approval) => format!("{name} waits for a person who approves{for_what}"),
                 Some(For::Person) => format!("{name} waits for a person{for_what}"),
+                Some(For::Input) => format!(
+                    "{name} waits for standard input{}",
+                    first.map_or_else(String::new, Wait::age)
+                ),
                 Some(For::Fact | For::Tool | For::Time | For::Other) | None => {
                     format!("{name} waits for a fact or a message from outside{for_what}")
                 }
@@ -215,7 +221,7 @@ fn asked(request: &Asking) -> (For, String) {
             For::Time,
             format!("{delay_ms} ms to pass, in which {of} can be approved"),
         ),
-        Question::Read { .. } => (For::Other, "input".to_owned()),
+        Question::Read { .. } => (For::Input, "input".to_owned()),
         Question::Postponed { .. } => (For::Other, "policy to allow what it put off".to_owned()),
     }
 }
