@@ -16,7 +16,7 @@
   (import
     (duet base) (scheme eval)
     (only (duet kernel) %make-condition %sleep %wake %current-fiber
-      %spawn-facet-for!)
+      %spawn-facet-for! %spawn-undivided)
     (only (scheme bitwise) bitwise-and bitwise-xor)
     (only (duet dataspace)
       assert! retract! update! message! on-assert spawn spawn-facet! stop-facet! current-facet on-stop

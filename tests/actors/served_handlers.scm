@@ -1,7 +1,7 @@
 ;;; A client never ends the run through a handler of the main program, not even through one that
 ;;; waits before it fails.
 (import (duet base) (duet dataspace) (duet agents) (duet sessions) (scheme process-context))
-;; What the handler holds is free again.
+;; The item that the handler used is free again.
 (define pool (make-pool '(item)))
 (serve-sessions! :imports '((scheme base) (duet base) (duet dataspace)))
 (on-message (boom $how)

@@ -277,7 +277,7 @@ fn an_address_of_an_unknown_kind_is_no_path_of_a_journal() {
         ] {
             let said = desk.duet(&format!("{command} --journal {address}"));
             let (kind, _) = address.split_once("//").unwrap();
-            let told = format!("`{kind}` is no kind of address that duet knows");
+            let told = format!("`{kind}` begins no address that duet knows");
             assert!(said.errors.contains(&told), "{command} {address}: {}", said.errors);
             assert_eq!((said.code, said.output.as_str()), (2, ""), "{command} {address}");
             assert!(!desk.path(kind).exists());

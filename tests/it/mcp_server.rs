@@ -503,7 +503,7 @@ fn a_revision_and_capabilities_of_another_kind_are_refused() {
         ("initialize", meta(json!(7), json!({})), "protocolVersion"),
     ] {
         let asked = request(1, method, params);
-        let error = &talk(&desk, "", &[asked.clone()])[0]["error"];
+        let error = &talk(&desk, "", std::slice::from_ref(&asked))[0]["error"];
         assert_eq!(error["code"], -32_602, "{asked}: {error}");
         assert!(error["message"].to_string().contains(named), "{asked}: {error}");
         let headers = format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n");

@@ -26,7 +26,6 @@ use std::collections::VecDeque;
 use smallvec::SmallVec;
 
 use self::debt::FuelDebt;
-use self::fuel::out_of_fuel;
 pub(crate) use self::job::Fault;
 use self::job::{Current, Job};
 use crate::action::exit::MAIN;
@@ -559,4 +558,12 @@ impl Activation {
 /// Converts a refusal that no program caused to a failure.
 fn failure(refusal: Refusal) -> Failure {
     Failure::new("refused", refusal.to_string())
+}
+
+/// The failure of a handler that needs more fuel than the handlers of a turn have.
+fn out_of_fuel(limit: u64) -> Failure {
+    Failure::new(
+        "out-of-fuel",
+        format!("the handlers of one turn may use {limit} units of fuel, and these used more"),
+    )
 }

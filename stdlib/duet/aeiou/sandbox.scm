@@ -90,12 +90,12 @@
       #f)))
 
 ;;; The entity inside the sandbox. Its configuration is a list of its id and the actions. They run
-;;; in a fiber of a handler, whose fuel in one turn of the actor is limited.
+;;; in a fiber whose fuel in one turn of the actor is limited.
 (define (%sandbox config)
   (let ((id (car config)) (mailbox (%make-mailbox '() #f)) (saying (%make-saying '() '() 0 1 0)))
     ;; The number is captured too, because an equal answer to a later call would be no new match.
     (on-assert (aeiou/result ,id $number $status $value) (%mail! mailbox (list status value)))
-    (spawn
+    (%spawn-undivided
       (lambda ()
         (let ((problem (%problem-of (read-neuroscript (cadr config)) id saying mailbox)))
           (assert!

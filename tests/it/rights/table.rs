@@ -115,6 +115,12 @@ pub(super) const PRIMITIVES: &[(&str, &str, Outcome)] = &[
     ("%wake", "#f", Harmless(INSIDE)),
     ("%spawn-guarded", "#f", Harmless(INSIDE)),
     ("%cancel", "#f", Harmless(INSIDE)),
+    ("%spawn-undivided", "(%spawn-undivided list)", Harmless(INSIDE)),
+    (
+        "%spawn-facet-for!",
+        "(%spawn-facet-for! (current-facet) (%current-fiber))",
+        Harmless(INSIDE),
+    ),
     ("current-time", "(current-time)", Lacks("clock/millisecond")),
     ("random", "(random 6)", Lacks("chance/integer")),
     ("log!", "(log! \"secret\")", Lacks("console")),

@@ -25,8 +25,8 @@ impl Run {
         fibers.unwrap_or_default()
     }
 
-    /// Finds the fibers that end with the lost events of a turn and that use facets, which stop with
-    /// them.
+    /// Finds the fibers that end with the lost events of a turn and that use facets, which stop
+    /// with them.
     pub(super) fn users(&self, turn: &TurnRecord, lost: Option<u64>) -> Vec<FiberId> {
         let Some(actor) = self.state.actor(turn.actor) else {
             return Vec::new();

@@ -92,6 +92,14 @@ host_procedures! {
         call.refer(Class::Facet, facet.0)
     };
 
+    /// Has `thunk` called in a fiber of its own, in the current facet, which has to wait or end
+    /// before the fuel of the turn's handlers is used: other fibers go on in the next turn.
+    "%spawn-undivided" "thunk" [1, 1] => |call| {
+        let thunk = call.procedure(0)?;
+        call.turn.spawn_undivided(thunk)?;
+        DONE
+    };
+
     /// Makes a facet in `parent` that `fiber` uses, and returns it. It also stops when the fiber is
     /// ended from outside or fails.
     "%spawn-facet-for!" "parent fiber" [2, 2] => |call| {

@@ -1,20 +1,60 @@
-//! The fuel of fibers by their kind: how much a task may use before its turn ends, and who pays.
+//! Fibers that others spawn, and the fuel of fibers by their kind: how much a task may use before
+//! its turn ends, and who pays.
 //!
 //! INVARIANT: strands that a fiber with a limit of fuel has spawned pay from that limit, as long as
 //! the fiber lives.
 //! It does not know what costs fuel; `price.rs` and the machine do.
 //! Read next: `guarded.rs`.
 
-use super::{Activation, Current};
-use crate::model::failure::Failure;
-use crate::model::identity::FiberId;
+use super::{Activation, Current, Job};
+use crate::action::SpawnFiber;
+use crate::model::identity::{Callable, FacetId, FiberId};
 use crate::state::actor::FiberKind;
+use crate::state::refusal::Refusal;
 use crate::turn::program::Runner;
 use crate::turn::task::{End, Task};
 
 impl Activation {
+    /// Makes a fiber in `facet`, which runs after the current one has parked. Its name is for
+    /// people.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`].
+    pub fn spawn(&mut self, facet: FacetId, procedure: Callable, name: Option<String>) -> Result<FiberId, Refusal> {
+        let fiber = self.draft.state.counters.fiber();
+        self.perform(SpawnFiber { fiber, facet, name })?;
+        let kind = self.kind_of_strand();
+        self.run_later(fiber, facet, kind, procedure);
+        Ok(fiber)
+    }
+
+    /// Makes a fiber in the current facet that, as a handler, has to wait or end before the fuel of
+    /// the turn's handlers is used.
+    ///
+    /// # Errors
+    /// [`Refusal::NoFacet`].
+    pub(crate) fn spawn_undivided(&mut self, procedure: Callable) -> Result<FiberId, Refusal> {
+        let (fiber, facet) = (self.draft.state.counters.fiber(), self.facet());
+        let name = None;
+        self.perform(SpawnFiber { fiber, facet, name })?;
+        self.run_later(fiber, facet, FiberKind::Handler {}, procedure);
+        Ok(fiber)
+    }
+
+    fn run_later(&mut self, fiber: FiberId, facet: FacetId, kind: FiberKind, procedure: Callable) {
+        let event = self.event;
+        let fiber = Current {
+            fiber,
+            facet,
+            kind,
+            event,
+        };
+        let task = Task::CallOnce { procedure };
+        self.later.push_back(Job::Run { fiber, task });
+    }
+
     /// Returns the kind of a fiber that the running one spawns.
-    pub(super) fn kind_of_strand(&self) -> FiberKind {
+    fn kind_of_strand(&self) -> FiberKind {
         let strand = |is_served| FiberKind::Strand { is_served };
         let Some(current) = self.current else {
             return strand(false);
@@ -101,12 +141,4 @@ impl Activation {
         self.turn.fuel += used;
         (end, used)
     }
-}
-
-/// The failure of a handler that needs more fuel than the handlers of a turn have.
-pub(super) fn out_of_fuel(limit: u64) -> Failure {
-    Failure::new(
-        "out-of-fuel",
-        format!("the handlers of one turn may use {limit} units of fuel, and these used more"),
-    )
 }

@@ -7,11 +7,10 @@
 
 use preserves::{IOValue, Value, ValueImpl};
 
-use super::{Activation, Job};
+use super::Activation;
 use crate::action::{
     Action, AskUser, Assert, AttachEntity, Attenuate, DetachEntity, GenerateRequestId, InvokeTool, Message, Observe,
-    Pass, Progress, Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, SpawnFiber, Timer, Unobserve,
-    Wake, Write,
+    Pass, Progress, Read, RegisterEntity, Retract, Revoke, Send, SpawnActor, SpawnFacet, Timer, Unobserve, Wake, Write,
 };
 use crate::capability::{Allowance, Authority, Caveat};
 use crate::dataspace::pattern::{PackedPattern, Pattern};
@@ -26,7 +25,7 @@ use crate::state::draft::Callables;
 use crate::state::own_requests::Change;
 use crate::state::refusal::{Ignored, Refusal};
 use crate::state::request::Question;
-use crate::turn::task::{NewActor, Task};
+use crate::turn::task::NewActor;
 
 impl Activation {
     /// Returns the fuel that is left to the running fiber; the instance counts it down, below zero
@@ -242,27 +241,6 @@ impl Activation {
         let facet = self.facet();
         self.draft.facet_mut(facet)?.stop_hooks.push(hook);
         Ok(())
-    }
-
-    /// Makes a fiber in `facet`, which runs after the current one has parked. Its name is for
-    /// people.
-    ///
-    /// # Errors
-    /// [`Refusal::NoFacet`].
-    pub fn spawn(&mut self, facet: FacetId, procedure: Callable, name: Option<String>) -> Result<FiberId, Refusal> {
-        let fiber = self.draft.state.counters.fiber();
-        self.perform(SpawnFiber { fiber, facet, name })?;
-        let fiber_of = super::Current {
-            fiber,
-            facet,
-            kind: self.kind_of_strand(),
-            event: self.event,
-        };
-        self.later.push_back(Job::Run {
-            fiber: fiber_of,
-            task: Task::CallOnce { procedure },
-        });
-        Ok(fiber)
     }
 
     /// Returns the maximum number of assertions of the acting actor, if it is limited.
