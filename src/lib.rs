@@ -2,7 +2,7 @@
 //!
 //! Owns the commands, the rendering of errors and the wiring of the crates below.
 //! INVARIANT: data goes to standard output and messages to standard error; every way to end has the
-//! exit code that [`ExitCode`] names.
+//! exit code that `ExitCode` names.
 //! It knows no semantics: the runtime knows the meaning of programs, the journal the format of
 //! records.
 //! Read next: `command.rs`.
