@@ -93,7 +93,8 @@ fn every_kind_reads_back_and_says_what_it_does() {
             "observe <bind <_>> as observer 2 of facet 1",
         ),
         ("<unobserve 2>", "unobserve observer 2"),
-        ("<spawn-facet 2 1>", "spawn-facet facet 2 in facet 1"),
+        ("<spawn-facet 2 1 #f>", "spawn-facet facet 2 in facet 1"),
+        ("<spawn-facet 2 1 [3]>", "spawn-facet facet 2 in facet 1"),
         ("<stop-facet 2 [4 5]>", "stop-facet facet 2, retracting 2 assertions"),
         ("<spawn-fiber 2 1 #f>", "spawn-fiber fiber 2 in facet 1"),
         (

@@ -75,12 +75,12 @@ fn only_own_and_living_things_are_used() {
 fn what_a_proposal_makes_it_may_use() {
     check(
         &[],
-        &["<spawn-facet 900 0>", "<assert 900 900 x>", "<retract 900 #f>"],
+        &["<spawn-facet 900 0 #f>", "<assert 900 900 x>", "<retract 900 #f>"],
         &["ok", "ok", "ok"],
     );
     check(
         &[],
-        &["<assert 900 900 x>", "<spawn-facet 900 0>"],
+        &["<assert 900 900 x>", "<spawn-facet 900 0 #f>"],
         &["<not_owned>", "ok"],
     );
 }
@@ -89,7 +89,7 @@ fn what_a_proposal_makes_it_may_use() {
 fn ids_are_given_once() {
     check(&[], &["<assert 0 0 x>"], &["<not_fresh>"]);
     check(&[], &["<assert 0 900 x>", "<assert 0 900 y>"], &["ok", "<not_fresh>"]);
-    check(&[], &["<spawn-facet 2 0>"], &["<not_fresh>"]);
+    check(&[], &["<spawn-facet 2 0 #f>"], &["<not_fresh>"]);
 }
 
 #[test]
