@@ -19,8 +19,8 @@
       %spawn-facet-for! %spawn-undivided)
     (only (scheme bitwise) bitwise-and bitwise-xor)
     (only (duet dataspace)
-      assert! retract! update! message! on-assert spawn spawn-facet! stop-facet! current-facet on-stop
-      register-entity! spawn-entity! generate-request-id! call-tool after current-time)
+      assert! retract! update! message! on-assert spawn spawn-facet! stop-facet! current-facet
+      on-stop register-entity! spawn-entity! generate-request-id! call-tool after current-time)
     (only (duet json) json->value value->json json-error? json-ref/default)
     (duet neuroscript)
     (only (duet internal neuroscript) ns-text ns-error ns-quota ns->value value->ns)
