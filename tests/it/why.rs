@@ -222,7 +222,7 @@ fn a_fact_leads_back_to_the_actor_that_asserted_it() {
 fn what_a_handler_received_leads_back_to_who_sent_it() {
     let program = "(define (packer size)
   (on-message (order $count) (assert! (record 'packed (+ count size)))))
-(define (last-one) 5) (define (a) 1) (define (b) 2) (define (c) 3) (define (d) 4)
+(define (last-one) 5)
 (register-entity! 'packer packer)
 (spawn-entity! 'packer :config (* 2 3))
 (sleep 1)

@@ -32,6 +32,11 @@ const OLD_ENTRIES: usize = 16;
 const TAKEN: usize = 20;
 
 impl Heap {
+    /// Counts how often objects have changed their places; it never decreases.
+    pub(crate) fn moves_count(&self) -> u64 {
+        self.moves.all + self.moves.young
+    }
+
     /// Makes an empty dictionary that compares keys by `eqv?`.
     ///
     /// # Errors

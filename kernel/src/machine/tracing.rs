@@ -98,8 +98,8 @@ struct Shadow {
     contents: Arc<Contents>,
     /// The words that were written after their objects were made.
     changed: BTreeSet<usize>,
-    /// The collections before the trace.
-    collections: Option<u64>,
+    /// How often objects had changed their places when the trace last followed them.
+    moves: Option<u64>,
     /// The table of the globals.
     globals: Option<Value>,
     /// The heap before each collection that the trace has followed.
@@ -288,10 +288,9 @@ impl Trace {
 
     /// Readies the trace and the heap for a run of the machine.
     pub(super) fn prepare(&mut self, heap: &mut Heap) {
-        let statistics = heap.statistics();
-        let collections = statistics.collections_minor + statistics.collections_major;
+        let moves = heap.moves_count();
         // Words that have moved have no origins any more.
-        if *self.heap.collections.get_or_insert(collections) != collections {
+        if *self.heap.moves.get_or_insert(moves) != moves {
             self.cut.get_or_insert(Cut::Memory);
         }
         self.follow_globals(heap);

@@ -123,7 +123,10 @@ impl SchemePrograms {
             self.machine.start(instance, unit, &[]);
             return Ok(true);
         }
-        self.present.templates.keep(instance, &self.code, *turn.fuel());
+        let fuel = *turn.fuel();
+        self.move_objects(&mut instance.heap, |programs, heap| {
+            programs.present.templates.keep(heap, &programs.code, fuel);
+        });
         self.start_entity(actor)
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::datum::Name;
-use duet_kernel::heap::Template;
+use duet_kernel::heap::{Heap, Template};
 use duet_kernel::machine::Instance;
 use duet_kernel::value::Value;
 
@@ -69,8 +69,9 @@ impl LibraryTemplates {
         self.present = None;
     }
 
-    /// Makes a template of an instance that has evaluated all its units, if they did nothing else.
-    pub(super) fn keep(&mut self, instance: &mut Instance, code: &CodeSpace, fuel: i64) {
+    /// Makes a template of the heap of an entity that has evaluated all its units, if they did
+    /// nothing else.
+    pub(super) fn keep(&mut self, heap: &mut Heap, code: &CodeSpace, fuel: i64) {
         let Some(Present {
             library,
             units,
@@ -79,10 +80,10 @@ impl LibraryTemplates {
         else {
             return;
         };
-        let template = Arc::new(instance.heap.template(code));
+        let template = Arc::new(heap.template(code));
         // The first entity continues from the template too, so that it does not differ from the
         // others.
-        instance.heap.start_from(&template);
+        heap.start_from(&template);
         let fuel = before.saturating_sub(fuel);
         self.known.insert(library, Beginning { units, template, fuel });
     }

@@ -76,10 +76,15 @@ impl SchemePrograms {
     /// Collects the whole heap of the present turn, of which a trace keeps its origins.
     pub(super) fn collect_all(&mut self, heap: &mut Heap) {
         heap.expand();
+        self.move_objects(heap, |programs, heap| heap.collect_major(&mut [], &programs.code));
+    }
+
+    /// Takes a step that moves the objects of the present turn's heap; a trace follows them.
+    pub(super) fn move_objects(&mut self, heap: &mut Heap, step: impl FnOnce(&mut Self, &mut Heap)) {
         let before = self.machine.tracing().map(|_| heap.clone());
-        heap.collect_major(&mut [], &self.code);
+        step(self, heap);
         if let (Some(before), Some(trace)) = (before, self.machine.tracing_mut()) {
-            trace.follow_collection(before, heap);
+            trace.follow_move(before, heap);
         }
     }
 

@@ -1,5 +1,6 @@
-//! Follows the words of a traced heap to other places: a collection moves all objects, a changed
-//! text its frames, and a longer table of globals replaces a shorter one.
+//! Follows the words of a traced heap to other places: a collection moves all objects, as does the
+//! template from which an entity continues; a changed text moves its frames, and a longer table of
+//! globals replaces a shorter one.
 //!
 //! A value that died in a collection is shown as the heap before had it, so the trace keeps that
 //! heap.
@@ -43,8 +44,11 @@ pub(super) struct BeforeMove {
 
 impl Trace {
     /// Takes the origins along that the words of the heap of the present turn had, after a
-    /// collection has moved its objects.
-    pub fn follow_collection(&mut self, before: Heap, after: &Heap) {
+    /// collection or a template has moved its objects.
+    pub fn follow_move(&mut self, before: Heap, after: &Heap) {
+        if before.moves_count() == after.moves_count() {
+            return;
+        }
         // Code that was loaded since the last run may have made the table longer.
         self.follow_globals(&before);
         let moved = Moved::between(&before, after);
@@ -121,8 +125,8 @@ impl Trace {
         self.heap.former = last.former;
         self.heap.former.truncate(before.former_count);
         self.undo = before.undo;
-        // The count of collections goes on.
-        self.heap.collections = None;
+        // The heap counts moves that are taken back.
+        self.heap.moves = None;
     }
 }
 
