@@ -24,69 +24,92 @@ const FUEL: i64 = 200;
 
 /// The observable parts of a run: the outcome and the rest of the fuel of each slice, the place
 /// where it was interrupted, and the heap at the end.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Seen {
     slices: Vec<(Outcome, i64, Option<u32>)>,
     heap: String,
 }
 
-fn run(
-    native: NativeMode,
-    code: &CodeSpace,
-    mut instance: Instance,
-    (procedure, arguments): (Value, &[Value]),
+/// A drawn unit, and a machine for each way of running it.
+struct Comparison {
+    unit: CompiledUnit,
+    code: CodeSpace,
+    instance: Instance,
+    procedure: Value,
+    palette: Vec<Value>,
+    machines: [(NativeMode, Machine); 3],
+    /// The fuel of a slice.
     slice: i64,
-) -> Seen {
-    let mut machine = Machine::new();
-    machine.set_native(native);
-    machine.start(&mut instance, procedure, arguments);
-    let mut slices = Vec::new();
-    let mut left = FUEL;
-    while left > 0 {
-        let mut fuel = slice.min(left);
-        left -= fuel;
-        let outcome = machine.run(&mut instance, code, &mut fuel).unwrap();
-        let is_over = outcome != Outcome::OutOfFuel;
-        slices.push((outcome, fuel, machine.interrupted_at()));
-        if is_over {
-            break;
-        }
-        machine.resume(Value::UNSPECIFIED);
-    }
-    let heap = format!("{:?}", instance.heap);
-    Seen { slices, heap }
 }
 
-/// Runs a drawn program in both ways and compares what can be seen.
-fn check(draws: &[Draw], arguments: &[usize], slice: i64) -> Result<(), TestCaseError> {
-    let unit = drawn::unit(draws);
-    let mut code = CodeSpace::new(&[]);
-    let number = code
-        .load(&unit)
-        .map_err(|error| TestCaseError::fail(error.to_string()))?;
-    let (instance, procedure, palette) = drawn::instance(&code, number);
-    let arguments: Vec<Value> = (0..drawn::PARAMETERS)
-        .map(|place| palette[arguments[place] % palette.len()])
-        .collect();
-    let interpreted = run(
-        NativeMode::Never,
-        &code,
-        instance.clone(),
-        (procedure, &arguments),
-        slice,
-    );
-    for native in [NativeMode::Always, NativeMode::Drawn(slice.unsigned_abs())] {
-        let compiled = run(native, &code, instance.clone(), (procedure, &arguments), slice);
-        prop_assert_eq!(
-            &interpreted,
-            &compiled,
-            "{:?}\n{:?}\n{:?}",
-            native,
-            arguments,
-            unit.instructions
-        );
+impl Comparison {
+    fn new(draws: &[Draw], slice: i64) -> Self {
+        let unit = drawn::unit(draws);
+        let mut code = CodeSpace::new(&[]);
+        let number = code.load(&unit).unwrap();
+        let (instance, procedure, palette) = drawn::instance(&code, number);
+        let modes = [
+            NativeMode::Never,
+            NativeMode::Always,
+            NativeMode::Drawn(slice.unsigned_abs()),
+        ];
+        let machines = modes.map(|mode| {
+            let mut machine = Machine::new();
+            machine.set_native(mode);
+            (mode, machine)
+        });
+        Self {
+            unit,
+            code,
+            instance,
+            procedure,
+            palette,
+            machines,
+            slice,
+        }
     }
-    Ok(())
+
+    /// Applies the unit to values of the palette in all ways and compares what can be seen.
+    fn check(&mut self, arguments: &[usize]) -> Result<(), TestCaseError> {
+        let arguments: Vec<Value> = (0..drawn::PARAMETERS)
+            .map(|place| self.palette[arguments[place] % self.palette.len()])
+            .collect();
+        let mut interpreted = None;
+        for number in 0..self.machines.len() {
+            let seen = self.run(number, &arguments);
+            let expected = interpreted.get_or_insert_with(|| seen.clone());
+            prop_assert_eq!(
+                &*expected,
+                &seen,
+                "{:?}\n{:?}\n{:?}",
+                self.machines[number].0,
+                arguments,
+                self.unit.instructions
+            );
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, number: usize, arguments: &[Value]) -> Seen {
+        let (_, machine) = &mut self.machines[number];
+        let mut instance = self.instance.clone();
+        machine.start(&mut instance, self.procedure, arguments);
+        let mut slices = Vec::new();
+        let mut left = FUEL;
+        while left > 0 {
+            let mut fuel = self.slice.min(left);
+            left -= fuel;
+            let outcome = machine.run(&mut instance, &self.code, &mut fuel).unwrap();
+            let is_over = outcome != Outcome::OutOfFuel;
+            slices.push((outcome, fuel, machine.interrupted_at()));
+            if is_over {
+                break;
+            }
+            machine.resume(Value::UNSPECIFIED);
+        }
+        let heap = format!("{:?}", instance.heap);
+        Seen { slices, heap }
+    }
 }
 
 fn draws() -> impl Strategy<Value = Vec<Draw>> {
@@ -121,7 +144,7 @@ proptest! {
         arguments in prop::collection::vec(any::<usize>(), drawn::PARAMETERS),
         slice in prop_oneof![1i64..8, Just(FUEL)],
     ) {
-        check(&draws, &arguments, slice)?;
+        Comparison::new(&draws, slice).check(&arguments)?;
     }
 }
 
@@ -176,17 +199,18 @@ fn a_block_whose_branches_do_not_reach_has_no_machine_code() {
 fn each_instruction_does_the_same_as_machine_code() {
     let count = drawn::palette_length();
     for row in 0..drawn::ROWS.len() {
+        let draw = Draw {
+            row,
+            bits: 0x0001_0001_0002_0001,
+            registers: [9, 1, 2, 3, 4],
+        };
+        let mut comparison = Comparison::new(&[draw], FUEL);
         for first in 0..count {
             // A third of the pairs; the rows after it have the others.
             for second in (0..count).filter(|second| (first + second + row) % 3 == 0) {
-                let draw = Draw {
-                    row,
-                    bits: 0x0001_0001_0002_0001,
-                    registers: [9, 1, 2, 3, 4],
-                };
                 let mut arguments = vec![first, second, (first + second) % count];
                 arguments.resize(drawn::PARAMETERS, 0);
-                check(&[draw], &arguments, FUEL).unwrap();
+                comparison.check(&arguments).unwrap();
             }
         }
     }
@@ -201,15 +225,16 @@ fn each_primitive_does_the_same_as_machine_code() {
         .position(|row| *row == Opcode::CallPrimitive)
         .unwrap();
     for primitive in 0..drawn::PRIMITIVES.len() {
+        let draw = Draw {
+            row,
+            bits: (primitive as u64) << 32,
+            registers: [1, 2, 3, 4, 5],
+        };
+        let mut comparison = Comparison::new(&[draw], FUEL);
         for (first, second) in (0..count).flat_map(|first| (0..count).map(move |second| (first, second))) {
-            let draw = Draw {
-                row,
-                bits: (primitive as u64) << 32,
-                registers: [1, 2, 3, 4, 5],
-            };
             let mut arguments = vec![first, second, (first + 3 * second) % count];
             arguments.resize(drawn::PARAMETERS, 0);
-            check(&[draw], &arguments, FUEL).unwrap();
+            comparison.check(&arguments).unwrap();
         }
     }
 }

@@ -200,7 +200,7 @@ fn the_changelog_has_a_place_for_the_next_change() {
 
 /// Whether the gate tests with the command that the front page shows.
 fn gate_runs_what_readers_type(readme: &str, gate: &str) -> bool {
-    readme.contains("\ncargo test\n") && gate.contains("\n    seconds=$(processor_seconds cargo test)\n")
+    readme.contains("\ncargo test\n") && gate.contains("\n    seconds=$(comparable_seconds cargo test)\n")
 }
 
 #[test]
@@ -212,6 +212,6 @@ fn the_gate_runs_the_command_visitors_type() {
     );
     assert!(!gate_runs_what_readers_type(
         &readme,
-        "step_test() {\n    seconds=$(processor_seconds cargo test --lib)\n}"
+        "step_test() {\n    seconds=$(comparable_seconds cargo test --lib)\n}"
     ));
 }
