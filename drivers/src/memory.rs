@@ -1,7 +1,7 @@
 //! The memory of the machine.
 //!
 //! INVARIANT: the size is what this process may use: that of the machine, of the container it runs
-//! in, or of its own limits, such as `ulimit -v` sets, whichever is smallest.
+//! in, or what its own limits leave, such as `ulimit -v` sets, whichever is smallest.
 //! It sets no limit; who starts a run does, and the run's first record keeps it.
 //! Read next: `world.rs`.
 
@@ -16,32 +16,45 @@ const CONTAINERS: [&str; 2] = [
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 ];
 
-/// Where Linux lists the limits of this process, and the names of those for memory.
+/// Where Linux lists the limits of this process, and what counts against them.
 const LIMITS: &str = "/proc/self/limits";
-const LIMITS_OF_MEMORY: [&str; 2] = ["Max address space", "Max data size"];
+const STATUS: &str = "/proc/self/status";
+/// The limits of memory, each with the name of what counts against it.
+const LIMITS_OF_MEMORY: [(&str, &str); 2] = [("Max address space", "VmSize:"), ("Max data size", "VmData:")];
+
+/// What Duet itself maps later: the stacks of threads, and the store.
+const COMMAND_BYTES: u64 = 64 << 20;
 
 /// Returns the memory of the machine in bytes; `None` where the system does not say.
 pub fn machine_bytes() -> Option<u64> {
     let machine = fs::read_to_string(MACHINE).ok().as_deref().and_then(total_bytes);
     let contained = CONTAINERS.iter().filter_map(|path| fs::read_to_string(path).ok());
     let contained = contained.filter_map(|text| text.trim().parse().ok());
-    let own = fs::read_to_string(LIMITS).ok().and_then(|text| own_limit(&text));
+    let own = fs::read_to_string(LIMITS).ok();
+    let own = own.and_then(|limits| own_limit(&limits, &fs::read_to_string(STATUS).unwrap_or_default()));
     machine.into_iter().chain(contained).chain(own).min()
 }
 
-/// Reads the smallest limit of memory in a list of limits, which has the limit that counts in the
-/// first column after the name.
-fn own_limit(text: &str) -> Option<u64> {
-    let limit = |name: &&str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_whitespace().next()?.parse().ok()
+/// Reads what the smallest limit of memory leaves. A list of limits has the limit that counts in
+/// the first column after the name. The allocator reserves addresses ahead, 1 GiB at once, so that
+/// what is in use already may be most of the limit.
+fn own_limit(limits: &str, status: &str) -> Option<u64> {
+    let left = |(name, used): &(&str, &str)| {
+        let line = limits.lines().find_map(|line| line.strip_prefix(name))?;
+        let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+        let used = described_bytes(status, used).unwrap_or(0);
+        Some(limit.saturating_sub(used + COMMAND_BYTES).max(COMMAND_BYTES))
     };
-    LIMITS_OF_MEMORY.iter().filter_map(limit).min()
+    LIMITS_OF_MEMORY.iter().filter_map(left).min()
 }
 
 /// Reads the total of a description such as `MemTotal:  24580916 kB`.
 fn total_bytes(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    described_bytes(text, "MemTotal:")
+}
+
+fn described_bytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
@@ -62,8 +75,11 @@ mod tests {
         let text = "Limit                     Soft Limit           Hard Limit           Units     \n\
                     Max data size             unlimited            unlimited            bytes     \n\
                     Max address space         2048000000           unlimited            bytes     \n";
-        assert_eq!(own_limit(text), Some(2_048_000_000));
-        assert_eq!(own_limit("Max data size   unlimited   unlimited   bytes"), None);
+        let status = "VmPeak:   999999 kB\nVmSize:\t 1000000 kB\n";
+        assert_eq!(own_limit(text, status), Some(1_024_000_000 - COMMAND_BYTES));
+        assert_eq!(own_limit(text, "VmSize: 3000000 kB"), Some(COMMAND_BYTES));
+        assert_eq!(own_limit(text, ""), Some(2_048_000_000 - COMMAND_BYTES));
+        assert_eq!(own_limit("Max data size   unlimited   unlimited   bytes", status), None);
     }
 
     #[test]
