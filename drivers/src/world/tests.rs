@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use duet_runtime::driver::Stream;
+use duet_runtime::driver::{Stream, UNNOTICED_TOOLS};
 use indicatif::ProgressDrawTarget;
 
 use super::*;
@@ -19,7 +19,7 @@ use crate::tool::scripted::Scripted;
 use crate::tool::workspace::Workspace;
 
 use crate::tool::description::{Description, EffectClass};
-use crate::tool::interface::{Call, Context, Tool};
+use crate::tool::interface::{Call, Context, Stub, Tool};
 
 mod calls;
 mod undo;
@@ -517,6 +517,31 @@ fn an_interrupt_is_an_input() {
     world.perform(vec![call(1, "slow")]);
     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT).unwrap();
     assert_eq!(world.next_input(), Some(Input::Interrupt));
+}
+
+#[test]
+fn tools_whose_calls_nobody_notices_answer_at_once() {
+    let root = tempfile::TempDir::new().unwrap();
+    let registry = Registry::built_in(Workspace::open(root.path()).unwrap(), []);
+    for name in UNNOTICED_TOOLS {
+        let tool = registry.find(name).unwrap();
+        let payload = if tool.description().payload.is_empty() {
+            "{}"
+        } else {
+            "{below: 6}"
+        };
+        let stub = tool.stub(&payload.parse().unwrap(), &Context::default());
+        assert!(
+            matches!(
+                stub,
+                Stub::Returns {
+                    outcome: Ok(_),
+                    delay_ms: 0
+                }
+            ),
+            "{name}"
+        );
+    }
 }
 
 #[test]

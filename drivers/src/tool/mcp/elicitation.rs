@@ -1,7 +1,7 @@
 //! Results of calls as programs see them: an answer, a failure, a question to the person, a task.
 //!
 //! INVARIANT: a question has the same form, whichever revision of the protocol its server speaks;
-//! only what says that it is whole, and not that it failed, is an answer.
+//! an answer is a result that its server calls complete and no error.
 //! It does not ask the person; the program does.
 //! Read next: `request.rs`.
 //!

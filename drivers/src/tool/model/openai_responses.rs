@@ -110,7 +110,7 @@ struct Item {
     item: Json,
 }
 
-/// By what an item is known in several events; some servers name nothing of it.
+/// What identifies an item across events; some servers send none of it.
 struct Identity {
     place: Option<u64>,
     id: Option<String>,

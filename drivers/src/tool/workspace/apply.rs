@@ -61,10 +61,12 @@ impl Workspace {
             .collect::<Result<_, _>>()?;
         let put = |change: &Change, state| self.put(change, state, content_of(state, recorded));
         for (place, change) in changes.iter().enumerate().filter(|(place, _)| pending[*place]) {
-            if let Err(failure) = put(change, &change.after) {
+            if let Err(mut failure) = put(change, &change.after) {
                 for made in changes[..=place].iter().rev() {
-                    // The failure of the call says more than that of putting back.
-                    let _left = put(made, &made.before);
+                    if let Err(left) = put(made, &made.before) {
+                        let also = format!("; and `{}` stays changed: {}", made.path.display(), left.message);
+                        failure.message.push_str(&also);
+                    }
                 }
                 return Err(failure);
             }
@@ -206,5 +208,42 @@ fn or_current(parent: &Path) -> &Path {
         Path::new(".")
     } else {
         parent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
+
+    use std::fs;
+
+    use preserves::IOValue;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_files_that_were_not_put_back() {
+        let root = TempDir::new().unwrap();
+        fs::write(root.path().join("gone"), "one").unwrap();
+        let workspace = Workspace::open(root.path()).unwrap();
+        let deleted = workspace.replacement(Path::new("gone"), None).unwrap().change;
+        let refused = Change {
+            path: "never".into(),
+            before: State::Absent,
+            after: State::Other,
+            made: None,
+        };
+        // The note has lost the content.
+        let empty = UndoNote {
+            note: IOValue::new(false),
+            contents: Vec::new(),
+        };
+        let failure = workspace.make(&[deleted, refused], &empty).unwrap_err();
+        assert_eq!(
+            failure.message,
+            "`never` cannot be put back: it was no file; and `gone` stays changed: `gone` cannot be put back: its \
+             content is not in the journal"
+        );
     }
 }
