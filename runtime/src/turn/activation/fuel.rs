@@ -14,6 +14,18 @@ use crate::state::refusal::Refusal;
 use crate::turn::program::Runner;
 use crate::turn::task::{End, Task};
 
+/// The fuel that a fiber uses.
+enum Purse {
+    /// What a guarded fiber has left.
+    Guarded(FiberId),
+    /// What the turn's handlers share.
+    Handlers,
+    /// What the turn's strands share.
+    Strands,
+    /// This much in each turn.
+    Own(u64),
+}
+
 impl Activation {
     /// Makes a fiber in `facet`, which runs after the current one has parked. Its name is for
     /// people.
@@ -78,57 +90,53 @@ impl Activation {
 
     /// Runs a task with the fuel that its kind of fiber has.
     pub(super) fn run_task(&mut self, runner: &mut dyn Runner, fiber: Current, task: Task) -> End {
-        if let Some(payer) = self.payer(fiber) {
-            let granted = self.guarded_fuel(payer);
-            let debt_max = self.guarded_debt(payer, granted);
-            let (end, used) = self.run_with(runner, task, (granted, debt_max));
-            return self.spend(payer, used, end);
+        match self.purse(fiber) {
+            Purse::Guarded(payer) => {
+                let granted = self.guarded_fuel(payer);
+                let debt_max = self.guarded_debt(payer, granted);
+                let (end, used) = self.run_with(runner, task, (granted, debt_max));
+                self.spend(payer, used, end)
+            }
+            Purse::Handlers => {
+                let (end, used) = self.run_with(runner, task, (self.handler_fuel, Some(0)));
+                self.handler_fuel = self.handler_fuel.saturating_sub(used);
+                end
+            }
+            Purse::Strands => {
+                let granted = self.guarded_fuel(fiber.fiber).min(self.strand_fuel);
+                let (end, used) = self.run_with(runner, task, (granted, None));
+                self.strand_fuel = self.strand_fuel.saturating_sub(used);
+                end
+            }
+            Purse::Own(granted) => self.run_with(runner, task, (granted, None)).0,
         }
-        if self.is_in_one_turn(fiber) {
-            let (end, used) = self.run_with(runner, task, (self.handler_fuel, Some(0)));
-            self.handler_fuel = self.handler_fuel.saturating_sub(used);
-            return end;
-        }
-        if let FiberKind::Strand { .. } = fiber.kind {
-            let granted = self.guarded_fuel(fiber.fiber).min(self.strand_fuel);
-            let (end, used) = self.run_with(runner, task, (granted, None));
-            self.strand_fuel = self.strand_fuel.saturating_sub(used);
-            return end;
-        }
-        let granted = match fiber.kind {
+    }
+
+    /// Returns whose fuel a fiber uses.
+    fn purse(&self, fiber: Current) -> Purse {
+        match fiber.kind {
+            FiberKind::Guarded {} => Purse::Guarded(fiber.fiber),
+            FiberKind::Limited { payer } if self.is_limited(payer) => Purse::Guarded(payer),
+            FiberKind::Limited { .. } | FiberKind::Handler {} | FiberKind::Served {} => Purse::Handlers,
+            FiberKind::Strand { .. } => Purse::Strands,
             // A person undoes an interaction as a whole, so it has the fuel of a whole turn; more
             // would let a turn grow without end.
-            FiberKind::Interaction {} => self.limits.turn_fuel,
-            FiberKind::Main {}
-            | FiberKind::Handler {}
-            | FiberKind::Served {}
-            | FiberKind::Strand { .. }
-            | FiberKind::Limited { .. }
-            | FiberKind::Guarded {} => self.limits.slice_fuel,
-        };
-        self.run_with(runner, task, (granted, None)).0
+            FiberKind::Interaction {} => Purse::Own(self.limits.turn_fuel),
+            FiberKind::Main {} => Purse::Own(self.limits.slice_fuel),
+        }
     }
 
     /// The guarded fiber from whose fuel a fiber pays, if it does.
     pub(super) fn payer(&self, fiber: Current) -> Option<FiberId> {
-        match fiber.kind {
-            FiberKind::Guarded {} => Some(fiber.fiber),
-            FiberKind::Limited { payer } => self.is_limited(payer).then_some(payer),
-            FiberKind::Main {}
-            | FiberKind::Handler {}
-            | FiberKind::Served {}
-            | FiberKind::Strand { .. }
-            | FiberKind::Interaction {} => None,
+        match self.purse(fiber) {
+            Purse::Guarded(payer) => Some(payer),
+            Purse::Handlers | Purse::Strands | Purse::Own(_) => None,
         }
     }
 
     /// Whether a fiber has to wait or end before the fuel of the turn's handlers is used.
     pub(super) fn is_in_one_turn(&self, fiber: Current) -> bool {
-        match fiber.kind {
-            FiberKind::Handler {} | FiberKind::Served {} => true,
-            FiberKind::Limited { payer } => !self.is_limited(payer),
-            FiberKind::Main {} | FiberKind::Strand { .. } | FiberKind::Interaction {} | FiberKind::Guarded {} => false,
-        }
+        matches!(self.purse(fiber), Purse::Handlers)
     }
 
     /// Runs a task with this much fuel; it may owe so much, if that is limited. Returns its end and

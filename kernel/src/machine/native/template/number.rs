@@ -31,6 +31,14 @@ struct FlonumOperands {
     result: u8,
 }
 
+/// The registers of an operation on fixnums.
+#[derive(Clone, Copy)]
+struct FixnumOperands {
+    left: u8,
+    right: u8,
+    result: u8,
+}
+
 /// Where an operation goes on.
 #[derive(Clone, Copy)]
 struct Ways {
@@ -42,19 +50,34 @@ struct Ways {
 
 impl<P: Processor> Assembler<'_, P> {
     pub(in super::super) fn add(&mut self, instruction: Instruction) {
-        self.compute(instruction, FlonumOperation::Add);
+        self.compute(instruction, FlonumOperation::Add, |assembler, operands, slow| {
+            assembler.out.add(operands.result, operands.left, operands.right);
+            assembler.out.branch(Condition::Overflow, slow);
+        });
     }
 
     pub(in super::super) fn subtract(&mut self, instruction: Instruction) {
-        self.compute(instruction, FlonumOperation::Subtract);
+        self.compute(instruction, FlonumOperation::Subtract, |assembler, operands, slow| {
+            assembler.out.subtract(operands.result, operands.left, operands.right);
+            assembler.out.branch(Condition::Overflow, slow);
+        });
     }
 
     pub(in super::super) fn multiply(&mut self, instruction: Instruction) {
-        self.compute(instruction, FlonumOperation::Multiply);
+        self.compute(instruction, FlonumOperation::Multiply, |assembler, operands, slow| {
+            let FixnumOperands { left, right, result } = operands;
+            assembler.out.multiply(result, left, right, slow);
+        });
     }
 
-    /// Computes with two registers of the frame.
-    fn compute(&mut self, instruction: Instruction, operation: FlonumOperation) {
+    /// Computes with two registers of the frame: with `of_fixnums` if both hold fixnums, whose
+    /// result is no fixnum where it branches to the label.
+    fn compute(
+        &mut self,
+        instruction: Instruction,
+        operation: FlonumOperation,
+        of_fixnums: impl FnOnce(&mut Self, FixnumOperands, DynamicLabel),
+    ) {
         let (left, right) = (self.read(instruction.b()), self.read(instruction.c()));
         let operands = FlonumOperands {
             left,
@@ -64,15 +87,8 @@ impl<P: Processor> Assembler<'_, P> {
         let (slow, done) = (self.label(), self.label());
         let cold = self.compute_behind(operands, operation, Ways { slow, done });
         self.expect_fixnums(left, right, cold);
-        match operation {
-            FlonumOperation::Add => self.out.add(operands.result, left, right),
-            FlonumOperation::Subtract => self.out.subtract(operands.result, left, right),
-            FlonumOperation::Multiply => self.out.multiply(operands.result, left, right, slow),
-            FlonumOperation::Divide => self.out.jump(slow),
-        }
-        if matches!(operation, FlonumOperation::Add | FlonumOperation::Subtract) {
-            self.out.branch(Condition::Overflow, slow);
-        }
+        let result = operands.result;
+        of_fixnums(self, FixnumOperands { left, right, result }, slow);
         self.out.place(done);
         self.write(instruction.a(), operands.result);
         self.or_by(service::compute, slow);
