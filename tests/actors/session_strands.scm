@@ -4,7 +4,8 @@
 (serve-sessions!
   :imports '((scheme base) (scheme write) (duet base) (duet dataspace) (duet agents)
              (duet control)))
-(define (ask! tag text)
+(define (ask! tag . lines)
+  (define text (string-join lines "\n"))
   (message! (record 'session/request :session "ada" :payload (record 'text text) :tag tag)))
 (on-assert (session/event :session $id :kind $kind :payload $payload :tag $tag :number $number)
   (log!
@@ -24,8 +25,8 @@
 ;; Questions, lines of input and calls; those of strands that are stopped end before their request.
 (ask! 4 "(call-with-timeout 5 (lambda () (await (user-input :prompt \"Name?\"))) (lambda () 'no))")
 (sleep 20)
-(ask! 5 "(race (lambda () (call-tool 'worker 'counter/add 2))
-               (lambda () (sleep 100)))")
+(ask! 5 "(race (lambda () (call-tool 'worker 'counter/add 2))"
+      "      (lambda () (sleep 100)))")
 (sleep 10)
 (ask! 6 "(race (lambda () (call-tool 'worker 'counter/add 2)) (lambda () (sleep 100)))")
 (yield)

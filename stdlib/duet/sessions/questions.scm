@@ -10,7 +10,7 @@
   (end! %questions-end!)
   ;; Says whether a question or a call of a request is open, by its tag.
   (open? %questions-open?)
-  ;; To call after the last event of a request: what it still calls is nobody's.
+  ;; To call after the last event of a request: its later calls have no tag.
   (part! %questions-part!))
 
 ;;; Makes events of what this actor asks; `tag-of` gives the tag of the request that a fiber

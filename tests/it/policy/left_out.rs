@@ -1,6 +1,6 @@
 //! Constraints on an argument that a call leaves out.
 //!
-//! INVARIANT: what a tool takes in place of an argument is judged like the argument.
+//! INVARIANT: a policy judges the default of an argument that the call leaves out.
 //! Read next: `../../../runtime/src/policy/place.rs`.
 
 use super::{Desk, IMPORTS};
