@@ -379,7 +379,7 @@ impl Body {
                 None => {}
             },
             Operation::Facet(slot, body) => {
-                let facet = turn.spawn_facet(turn.facet())?;
+                let facet = turn.spawn_facet(turn.facet(), None)?;
                 self.state.facets[*slot] = Some(facet);
                 let body = self.operations(body);
                 turn.spawn(facet, body, None)?;
