@@ -48,7 +48,7 @@ impl Source for Service {
             return self.act(message);
         }
         match serde_json::from_value::<Request>(message) {
-            Ok(request) if !is_question(&request) => {
+            Ok(request) if !request.row().is_looking() => {
                 Heard::Refused("the page does not do this; the command line does".to_owned())
             }
             // A process of its own holds what a run holds, and is gone afterwards.
@@ -111,10 +111,4 @@ impl Service {
         let is_running = look.store.claimed(&run)?.is_some_and(|claim| claim.living().is_some());
         Ok(json!({ "branches": branches.collect::<Vec<_>>(), "running": is_running }))
     }
-}
-
-/// Whether a request only looks. What evaluates a text of its own has no place in the page.
-fn is_question(request: &Request) -> bool {
-    let row = request.row();
-    row.answers.is_reading() && !["eval", "replay"].contains(&row.name)
 }

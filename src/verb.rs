@@ -35,6 +35,8 @@ pub(crate) enum Answers {
     Records,
     /// A run that is restored answers: its program runs again, so it has a process of its own.
     Restored,
+    /// A run that is restored answers by evaluating a text of the asker's.
+    Evaluated,
     /// The journal changes, and no program runs.
     Changes,
     /// A run goes on in the world; what it prints and asks is shown as it comes.
@@ -114,11 +116,15 @@ macro_rules! table {
         },)*];
 
         impl Request {
-            /// The verb's name.
-            fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$kind(_) => $name,)*
+            /// The row of the verb.
+            pub(crate) fn row(&self) -> &'static Row {
+                enum Index {
+                    $($kind,)*
                 }
+                let index = match self {
+                    $(Self::$kind(_) => Index::$kind,)*
+                };
+                &TABLE[index as usize]
             }
         }
 
@@ -204,8 +210,8 @@ verbs! {
         signal Signal "signal" Drives All
         message Message "message" Drives All
         stop Stop "stop" Changes All
-        eval Eval "eval" Restored All
-        replay Replay "replay" Restored All
+        eval Eval "eval" Evaluated All
+        replay Replay "replay" Evaluated All
         goto Goto "goto" Changes All
         undo Undo "undo" Changes All
         redo Redo "redo" Changes People
@@ -226,11 +232,6 @@ verbs! {
 }
 
 impl Request {
-    /// The row of the verb.
-    pub(crate) fn row(&self) -> &'static Row {
-        find(self.name()).unwrap_or(&TABLE[0])
-    }
-
     /// The request for a process of its own that performs it.
     ///
     /// # Errors
@@ -287,6 +288,13 @@ impl Row {
     pub(crate) fn augment(&self, command: Command) -> Command {
         (self.augment)(command)
     }
+
+    /// Whether a page that may only look has the verb: it changes nothing, in the journal or
+    /// elsewhere, and evaluates no text of the asker's.
+    pub(crate) fn is_looking(&self) -> bool {
+        let has_page = matches!(self.surfaces, Surfaces::All | Surfaces::Page);
+        has_page && matches!(self.answers, Answers::Language | Answers::Records | Answers::Restored)
+    }
 }
 
 /// The verbs that servers offer.
@@ -297,7 +305,7 @@ pub(crate) fn for_agents() -> impl Iterator<Item = &'static Row> {
 impl Answers {
     /// Whether a verb changes nothing.
     pub(crate) fn is_reading(self) -> bool {
-        matches!(self, Self::Language | Self::Records | Self::Restored)
+        matches!(self, Self::Language | Self::Records | Self::Restored | Self::Evaluated)
     }
 
     /// Whether a server can answer by itself, because nothing of a program runs.
@@ -309,4 +317,40 @@ impl Answers {
 /// Finds a verb.
 pub(crate) fn find(name: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_looks_has_no_verb_that_changes_or_writes_anything() {
+        let looking: Vec<&str> = TABLE
+            .iter()
+            .filter(|row| row.is_looking())
+            .map(|row| row.name)
+            .collect();
+        let expected = [
+            "log",
+            "show",
+            "facts",
+            "waits",
+            "frames",
+            "stale",
+            "explain",
+            "diff",
+            "why",
+            "why-not",
+            "when",
+            "stats",
+            "cost",
+            "branches",
+            "transcript",
+            "runs",
+            "tree",
+            "input",
+            "describe",
+        ];
+        assert_eq!(looking, expected);
+    }
 }

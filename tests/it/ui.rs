@@ -283,7 +283,7 @@ fn an_answer_rounds_no_number_and_tells_values_apart() {
 
 #[test]
 fn messages_that_are_no_requests_are_refused() {
-    let (_desk, served) = waiting(&["--act"]);
+    let (desk, served) = waiting(&["--act"]);
     for (message, expected) in [
         (json!({ "verb": "burn" }), "unknown variant"),
         (
@@ -297,6 +297,18 @@ fn messages_that_are_no_requests_are_refused() {
         ),
         (
             json!({ "verb": "eval", "address": "p", "expression": "1" }),
+            "the command line does",
+        ),
+        (
+            json!({ "verb": "export", "address": "p", "file": "written" }),
+            "the command line does",
+        ),
+        (
+            json!({ "verb": "double", "address": "p", "out": "written", "force": true, "with_secrets": true }),
+            "the command line does",
+        ),
+        (
+            json!({ "verb": "replay", "address": "p", "with": "other.scm" }),
             "the command line does",
         ),
         (json!({ "act": "burn" }), "unknown variant"),
@@ -313,6 +325,7 @@ fn messages_that_are_no_requests_are_refused() {
         let error = reply["error"].as_str().unwrap_or_else(|| panic!("{message}: {reply}"));
         assert!(error.contains(expected), "{message}: {error}");
     }
+    assert!(!desk.path("written").exists());
     let reply = served.send(&format!("POST /@/ask HTTP/1.1\r\n{}", served.own()), "{");
     assert_eq!(reply.status, 400);
     assert_eq!(

@@ -62,7 +62,7 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
         Command::Restart(actor) => restart::Request::of(place.to_owned(), actor.clone()).into(),
         Command::Rerun(program) => resume::Request::with_code(place.to_owned(), program.into()).into(),
         Command::Merge(branch) => filled(|request: &mut merge::Request| {
-            (request.from, request.into) = (branch.clone(), here());
+            (request.from, request.into) = (of_run(branch, place), here());
         }),
         Command::Pick(turns) => pick::Request::of(compared(turns, place), place.to_owned()).into(),
         Command::Undo => undo::Request { address: here() }.into(),
@@ -98,8 +98,29 @@ fn compared(other: &str, place: &str) -> String {
     if turn.len() < other.len() || turn.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         return format!("{place}@{turn}");
     }
+    of_run(other, place)
+}
+
+/// The address of a branch, of the session's run unless it names another.
+fn of_run(branch: &str, place: &str) -> String {
     match place.split_once('/') {
-        Some((run, _)) if !other.contains('/') => format!("{run}/{other}"),
-        Some(_) | None => other.to_owned(),
+        Some((run, _)) if !branch.contains('/') => format!("{run}/{branch}"),
+        Some(_) | None => branch.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_is_one_of_the_sessions_run() {
+        for (branch, from) in [("other", "r/other"), ("other@5", "r/other@5"), ("q/other", "q/other")] {
+            let request = request(&Command::Merge(branch.to_owned()), "r/main");
+            let Some(Request::Merge(merge)) = request else {
+                panic!("a request to merge {branch}")
+            };
+            assert_eq!((merge.from.as_str(), merge.into.as_deref()), (from, Some("r/main")));
+        }
     }
 }
