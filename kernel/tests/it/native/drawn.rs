@@ -49,7 +49,7 @@ pub(crate) struct Draw {
 }
 
 /// Primitives, with the number of arguments that they are called with. The first shows registers.
-pub(crate) const PRIMITIVES: [(&str, u64); 39] = [
+pub(crate) const PRIMITIVES: [(&str, u64); 41] = [
     ("vector", 3),
     ("car", 1),
     ("cons", 2),
@@ -60,6 +60,8 @@ pub(crate) const PRIMITIVES: [(&str, u64); 39] = [
     ("equal?", 2),
     ("string-append", 2),
     ("values", 1),
+    ("values", 2),
+    ("values", 3),
     ("vector", 2),
     ("%make-record", 3),
     ("string-set!", 3),

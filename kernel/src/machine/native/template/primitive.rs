@@ -76,8 +76,9 @@ impl<'a, P: Processor> Assembler<'a, P> {
     }
 
     /// The primitives that have inline code for some numbers of arguments.
-    const IN_LINE: [InLine<'a, P>; 34] = [
+    const IN_LINE: [InLine<'a, P>; 35] = [
         ("vector", 1..FIELDS_MAX, Self::make_vector),
+        ("values", 2..FIELDS_MAX, Self::make_values),
         ("make-vector", 1..3, Self::make_filled_vector),
         ("%make-record", 1..FIELDS_MAX, Self::make_record),
         ("string-set!", 3..4, Self::string_set),
@@ -148,6 +149,11 @@ impl<'a, P: Processor> Assembler<'a, P> {
     fn make_vector(&mut self, call: Call, slow: DynamicLabel) -> u8 {
         self.out.reserve(padded(1 + call.count), slow);
         self.make_object(Kind::Vector, call.first, call.count)
+    }
+
+    fn make_values(&mut self, call: Call, slow: DynamicLabel) -> u8 {
+        self.out.reserve(padded(1 + call.count), slow);
+        self.make_object(Kind::Values, call.first, call.count)
     }
 
     /// Makes a vector of few elements, which costs no fuel.
