@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
-use tokio_postgres::config::{Host, TargetSessionAttrs};
+use tokio_postgres::config::{Host, LoadBalanceHosts, TargetSessionAttrs};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -109,6 +109,24 @@ impl Address {
         address
     }
 
+    /// The hosts, each with everything else that the address says, in the order in which they are
+    /// tried.
+    pub(crate) fn hosts(&self) -> Vec<Config> {
+        let config = &self.config;
+        let hosts = config.get_hosts();
+        let is_random = config.get_load_balance_hosts() == LoadBalanceHosts::Random;
+        let drawn = self.now_ms() ^ u64::from(std::process::id());
+        let begin = if is_random { drawn % hosts.len() as u64 } else { 0 };
+        let begin = usize::try_from(begin).unwrap_or(0);
+        let places = (begin..hosts.len()).chain(0..begin);
+        places.map(|place| at_host(config, place)).collect()
+    }
+
+    /// How long a host may take to let somebody in.
+    pub(crate) fn connect_max(&self) -> Duration {
+        self.config.get_connect_timeout().copied().unwrap_or(CONNECT_MAX)
+    }
+
     /// The way to make a connection safe.
     pub(crate) fn tls(&self) -> Result<MakeRustlsConnect, Failure> {
         let mut roots = RootCertStore {
@@ -126,6 +144,58 @@ impl Address {
             versions.with_root_certificates(roots).with_no_client_auth(),
         ))
     }
+}
+
+/// The same with one of the hosts only.
+fn at_host(config: &Config, place: usize) -> Config {
+    let mut one = Config::new();
+    if let Some(user) = config.get_user() {
+        one.user(user);
+    }
+    if let Some(password) = config.get_password() {
+        one.password(password);
+    }
+    if let Some(name) = config.get_dbname() {
+        one.dbname(name);
+    }
+    if let Some(options) = config.get_options() {
+        one.options(options);
+    }
+    if let Some(name) = config.get_application_name() {
+        one.application_name(name);
+    }
+    match config.get_hosts().get(place) {
+        Some(Host::Tcp(name)) => one.host(name),
+        #[cfg(unix)]
+        Some(Host::Unix(folder)) => one.host_path(folder),
+        None => &mut one,
+    };
+    if let Some(address) = config.get_hostaddrs().get(place) {
+        one.hostaddr(*address);
+    }
+    let ports = config.get_ports();
+    if let Some(port) = ports.get(place).or(ports.first()) {
+        one.port(*port);
+    }
+    if let Some(timeout) = config.get_connect_timeout() {
+        one.connect_timeout(*timeout);
+    }
+    if let Some(timeout) = config.get_tcp_user_timeout() {
+        one.tcp_user_timeout(*timeout);
+    }
+    if let Some(interval) = config.get_keepalives_interval() {
+        one.keepalives_interval(interval);
+    }
+    if let Some(retries) = config.get_keepalives_retries() {
+        one.keepalives_retries(retries);
+    }
+    one.ssl_mode(config.get_ssl_mode())
+        .ssl_negotiation(config.get_ssl_negotiation())
+        .keepalives(config.get_keepalives())
+        .keepalives_idle(config.get_keepalives_idle())
+        .target_session_attrs(config.get_target_session_attrs())
+        .channel_binding(config.get_channel_binding());
+    one
 }
 
 fn add_roots(roots: &mut RootCertStore, file: &Path) -> Result<(), String> {

@@ -73,6 +73,12 @@ pub enum Failure {
     },
 }
 
+/// The class of codes for a connection that cannot be made or is lost. Poolers answer with one of
+/// them while their server is away.
+///
+/// Source: PostgreSQL, "Error Codes", class 08.
+const CONNECTION_LOST: &str = "08";
+
 impl Failure {
     /// Words a failure of the client library, about a server with a name.
     pub(crate) fn of(server: &str, error: &tokio_postgres::Error) -> Self {
@@ -97,7 +103,7 @@ impl Failure {
         ];
         if denied.contains(code) {
             Self::Denied { server, why }
-        } else if away.contains(code) {
+        } else if away.contains(code) || code.code().starts_with(CONNECTION_LOST) {
             Self::Unreachable { server, why }
         } else if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
             Self::OnlyReads { server }

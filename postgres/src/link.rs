@@ -13,7 +13,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc as tasks;
-use tokio_postgres::{Client, Row};
+use tokio::time::timeout;
+use tokio_postgres::{Client, Config, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::Address;
@@ -63,6 +64,7 @@ impl Link {
             tls,
             server: server.clone(),
             client: None,
+            host: Config::new(),
         };
         let serve = move || {
             runtime.block_on(async move {
@@ -168,6 +170,8 @@ struct End {
     tls: MakeRustlsConnect,
     server: String,
     client: Option<Client>,
+    /// The host to which it is connected.
+    host: Config,
 }
 
 impl End {
@@ -179,13 +183,43 @@ impl End {
         }
     }
 
+    /// Connects to the first host that lets it in.
     async fn connect(&mut self) -> Result<(), Failure> {
-        let connected = self.address.config.connect(self.tls.clone()).await;
+        let mut last = None;
+        for host in self.address.hosts() {
+            match self.connect_to(&host).await {
+                Ok(client) => {
+                    (self.client, self.host) = (Some(client), host);
+                    return Ok(());
+                }
+                Err(failure) => last = Some(failure),
+            }
+        }
+        last.map_or(Ok(()), Err)
+    }
+
+    /// Connects to a host. One that accepts the connection may still be silent, because its server
+    /// hangs, so that the library's limit does not suffice.
+    async fn connect_to(&self, host: &Config) -> Result<Client, Failure> {
+        let limit = self.address.connect_max();
+        let connected = timeout(limit, host.connect(self.tls.clone())).await;
+        let connected = connected.map_err(|_| self.silent(limit))?;
         let (client, connection) = connected.map_err(|error| Failure::of(&self.server, &error))?;
         // What ends the connection fails the statement that waits for it.
         tokio::spawn(async move { drop(connection.await) });
-        self.client = Some(client);
-        Ok(())
+        Ok(client)
+    }
+
+    fn silent(&self, limit: Duration) -> Failure {
+        Failure::Unreachable {
+            server: self.server.clone(),
+            why: format!("it has not answered for {} s", limit.as_secs()),
+        }
+    }
+
+    /// How long a statement may take before the server is asked whether it is still there.
+    fn quiet_max(&self) -> Duration {
+        2 * self.address.connect_max()
     }
 
     /// Performs a task; a connection that was lost while nothing was under way is made again.
@@ -196,13 +230,35 @@ impl End {
         let Some(client) = &self.client else {
             return Ok(Vec::new());
         };
-        let done = match &task.values {
-            None => client.batch_execute(&task.sql).await.map(|()| Vec::new()),
-            Some(values) => {
-                let values: Vec<_> = values.iter().map(Value::typed).collect();
-                client.query_typed(&task.sql, &values).await
+        let done = self.answer(client, task).await;
+        if done.is_none() {
+            // What it still answers belongs to nobody.
+            self.client = None;
+        }
+        done.unwrap_or_else(|| Err(self.silent(self.quiet_max())))
+    }
+
+    /// Waits for the answer to a task. A statement may take long: after a while the server is asked
+    /// whether it lets in somebody else; `None` if it does not.
+    async fn answer(&self, client: &Client, task: &Task) -> Option<Result<Vec<Row>, Failure>> {
+        let answer = async {
+            match &task.values {
+                None => client.batch_execute(&task.sql).await.map(|()| Vec::new()),
+                Some(values) => {
+                    let values: Vec<_> = values.iter().map(Value::typed).collect();
+                    client.query_typed(&task.sql, &values).await
+                }
             }
         };
-        done.map_err(|error| Failure::of(&self.server, &error))
+        tokio::pin!(answer);
+        loop {
+            if let Ok(done) = timeout(self.quiet_max(), &mut answer).await {
+                return Some(done.map_err(|error| Failure::of(&self.server, &error)));
+            }
+            match self.connect_to(&self.host).await {
+                Err(Failure::Unreachable { .. }) => return None,
+                Ok(_) | Err(_) => {}
+            }
+        }
     }
 }

@@ -99,6 +99,53 @@ fn a_connection_that_breaks_around_a_commit_loses_and_doubles_nothing() {
     assert_eq!(read_all(&store, &fork).unwrap(), written[..4]);
 }
 
+/// A server that goes on executes what it has received, and the same comes to it once more.
+#[test]
+fn a_server_that_hangs_around_a_commit_loses_and_doubles_nothing() {
+    let Some(server) = server::shared() else { return };
+    let (proxy, address, store) = Proxy::store(server);
+    drop(store);
+    let mut store = PostgresStore::open(&proxy.address(&address, "&connect_timeout=3")).unwrap();
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let mut written = main.write(&mut store, &["0"]).unwrap();
+    proxy.hang();
+    let writing = thread::spawn(move || {
+        let more = main.write(&mut store, &["<turn one>", "<turn two>"]).unwrap();
+        (main, more)
+    });
+    // The statement has no answer, and whoever asks whether the server is there has none either.
+    proxy.wait_for_another();
+    proxy.go_on();
+    let (main, more) = writing.join().unwrap();
+    written.extend(more);
+    let store = PostgresStore::open(&address).unwrap();
+    assert_eq!(read_all(&store, &main).unwrap(), written);
+    assert_eq!(records_of(server, address.schema()), written.len());
+    assert!(verify(&store, &main.run, &main.branch).unwrap().is_sound());
+}
+
+#[test]
+fn a_host_that_accepts_and_does_not_answer_is_passed_over() {
+    let Some(server) = server::shared() else { return };
+    let (hanging, address, store) = Proxy::store(server);
+    drop(store);
+    let (answering, _, _) = Proxy::store(server);
+    hanging.hang();
+    let both = format!(
+        "postgres://duet@127.0.0.1:{},127.0.0.1:{}/postgres?schema={}&sslmode=disable&connect_timeout=3",
+        hanging.port(),
+        answering.port(),
+        address.schema()
+    );
+    let store = PostgresStore::open(&both.parse().unwrap()).unwrap();
+    assert!(store.runs().unwrap().is_empty());
+    let alone = hanging.address(&address, "&connect_timeout=1");
+    let error = PostgresStore::open(&alone).err().unwrap();
+    let why = std::error::Error::source(&error).unwrap().to_string();
+    assert!(why.contains("it has not answered for 1 s"), "{why}");
+    hanging.go_on();
+}
+
 /// Waits until a commit waits for a standby; it must not have been acknowledged.
 fn until_it_waits(server: &Server, told: &Receiver<()>) {
     while server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "0" {

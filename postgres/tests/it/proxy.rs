@@ -1,13 +1,14 @@
 //! A proxy on the loopback that cuts a connection where a test says.
 //!
-//! INVARIANT: a cut is at the next bytes that the client sends, so at a place and not at a time.
+//! INVARIANT: a cut or a pause is at the next bytes that the client sends, so at a place and not at
+//! a time.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
 use duet_postgres::{Address, PostgresStore};
@@ -30,6 +31,40 @@ pub(crate) enum Cut {
 pub(crate) struct Proxy {
     port: u16,
     next: Arc<AtomicUsize>,
+    pause: Arc<Pause>,
+}
+
+/// A pause in which nothing is carried, and connections are accepted all the same, as by a server
+/// that hangs.
+#[derive(Default)]
+struct Pause {
+    /// Whether it lasts, and how many connections were accepted since it began.
+    state: Mutex<(bool, usize)>,
+    changed: Condvar,
+}
+
+impl Pause {
+    fn set(&self, lasts: bool) {
+        *self.state.lock().unwrap() = (lasts, 0);
+        self.changed.notify_all();
+    }
+
+    fn accept(&self) {
+        self.state.lock().unwrap().1 += 1;
+        self.changed.notify_all();
+    }
+
+    /// Waits until it is over.
+    fn wait(&self) {
+        let state = self.state.lock().unwrap();
+        drop(self.changed.wait_while(state, |(lasts, _)| *lasts).unwrap());
+    }
+
+    /// Waits until somebody connects in it.
+    fn wait_for_another(&self) {
+        let state = self.state.lock().unwrap();
+        drop(self.changed.wait_while(state, |(_, count)| *count == 0).unwrap());
+    }
 }
 
 impl Proxy {
@@ -39,29 +74,54 @@ impl Proxy {
         let port = listener.local_addr().unwrap().port();
         let next = Arc::new(AtomicUsize::new(Cut::None as usize));
         let cuts = Arc::clone(&next);
+        let pause = Arc::new(Pause::default());
+        let pausing = Arc::clone(&pause);
         // It ends with the process.
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (client, Ok(server)) = (client.unwrap(), UnixStream::connect(&server)) else {
                     continue;
                 };
-                let cuts = Arc::clone(&cuts);
-                thread::spawn(move || carry(client, server, &cuts));
+                let (cuts, pause) = (Arc::clone(&cuts), Arc::clone(&pausing));
+                pause.accept();
+                thread::spawn(move || carry(client, server, &cuts, &pause));
             }
         });
-        Self { port, next }
+        Self { port, next, pause }
     }
 
     /// An empty store on a server, reached through a proxy, and its address without the proxy.
     pub(crate) fn store(server: &Server) -> (Self, Address, PostgresStore) {
         let (proxy, direct) = (Self::before(server.socket()), server.address(&server::schema()));
-        let address = format!(
-            "postgres://duet@127.0.0.1:{}/postgres?schema={}&sslmode=disable",
-            proxy.port,
-            direct.schema()
-        );
-        let store = PostgresStore::open_or_create(&address.parse().unwrap()).unwrap();
+        let store = PostgresStore::open_or_create(&proxy.address(&direct, "")).unwrap();
         (proxy, direct, store)
+    }
+
+    /// The address of the proxy, with more options.
+    pub(crate) fn address(&self, direct: &Address, options: &str) -> Address {
+        let (port, schema) = (self.port, direct.schema());
+        let address = format!("postgres://duet@127.0.0.1:{port}/postgres?schema={schema}&sslmode=disable{options}");
+        address.parse().unwrap()
+    }
+
+    /// The port at which it listens.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Carries nothing until [`go_on`](Self::go_on).
+    pub(crate) fn hang(&self) {
+        self.pause.set(true);
+    }
+
+    /// Waits until somebody connects in vain.
+    pub(crate) fn wait_for_another(&self) {
+        self.pause.wait_for_another();
+    }
+
+    /// Carries what has come meanwhile.
+    pub(crate) fn go_on(&self) {
+        self.pause.set(false);
     }
 
     /// Cuts the connection at the next statement.
@@ -76,7 +136,7 @@ impl Proxy {
 }
 
 /// Carries bytes both ways until a cut.
-fn carry(client: TcpStream, server: UnixStream, cuts: &Arc<AtomicUsize>) {
+fn carry(client: TcpStream, server: UnixStream, cuts: &AtomicUsize, pause: &Pause) {
     let (mut from_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
     let swallows = Arc::new(AtomicUsize::new(0));
     let swallowing = Arc::clone(&swallows);
@@ -96,6 +156,7 @@ fn carry(client: TcpStream, server: UnixStream, cuts: &Arc<AtomicUsize>) {
     let (mut from_client, mut to_server) = (client, server);
     let mut bytes = [0; 65_536];
     while let Ok(count @ 1..) = from_client.read(&mut bytes) {
+        pause.wait();
         let cut = cuts.load(Ordering::SeqCst);
         let is_here = cut != Cut::None as usize
             && cuts
