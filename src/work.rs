@@ -7,6 +7,7 @@
 
 mod fitness;
 pub(crate) mod form;
+mod look;
 pub(crate) mod member;
 mod pulse;
 mod slept;
@@ -36,6 +37,7 @@ use crate::terminal::Terminal;
 use crate::workspaces::Workspaces;
 use crate::world_options::WorldOptions;
 use fitness::Fitness;
+use look::Look;
 use member::Member;
 use pulse::Pulse;
 use slept::SleepingRuns;
@@ -365,7 +367,13 @@ impl<'a> Worker<'a> {
                 if std::mem::replace(&mut has_looked, true) {
                     break;
                 }
-                let mut found = self.find(store, (AHEAD * room).max(FOUND) + others)?;
+                let looked_ms = store.now_ms()?;
+                let look = Look {
+                    ready: &|extent| store.ready(looked_ms, extent),
+                    wants: &|run| member.wants(run),
+                    seed: looked_ms ^ u64::from(Owner::this("").process),
+                };
+                let mut found = look.find((AHEAD * room).max(FOUND) + others)?;
                 found.extend(self.shared().slept.due());
                 self.shared().found = found;
                 continue;
@@ -382,17 +390,6 @@ impl<'a> Worker<'a> {
             }
         }
         Ok(chosen)
-    }
-
-    /// Finds runs that can go on, as many as this worker takes before it looks again. Other workers
-    /// see the same ones: each begins at a place of its own among them.
-    fn find(&self, store: &dyn Store, wanted: usize) -> Result<VecDeque<Ready>, StoreError> {
-        let now_ms = store.now_ms()?;
-        let mut found = VecDeque::from(store.ready(now_ms, ROOM_FOR_OTHERS * wanted)?);
-        let begin = mixed(now_ms ^ u64::from(Owner::this("").process)) % found.len().max(1) as u64;
-        found.rotate_left(usize::try_from(begin).unwrap_or(0));
-        found.truncate(wanted);
-        Ok(found)
     }
 
     /// Executes a run until it rests.
@@ -543,18 +540,6 @@ const PROGRAMS_FOR_EACH: usize = 4;
 /// many: what others have done meanwhile it passes over.
 const AHEAD: usize = 4;
 const FOUND: usize = 16;
-
-/// How many times as many runs as it takes a worker looks at: other workers take some of them at
-/// the same time.
-const ROOM_FOR_OTHERS: usize = 8;
-
-/// Spreads a number over all numbers, so that workers which look at one moment begin at different
-/// places. Source: Steele and others, "Fast splittable pseudorandom number generators" (2014).
-fn mixed(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
-}
 
 /// The difference of two clocks that nobody needs to know.
 const CLOCKS_MS: u64 = 2_000;
