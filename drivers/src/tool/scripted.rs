@@ -12,7 +12,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use duet_runtime::driver::{Asker, Asking};
+use duet_runtime::driver::packed::PackedValue;
+use duet_runtime::driver::{Asker, Asking, BlobHash};
 use duet_runtime::model::value::map_atoms;
 use preserves::IOValue;
 
@@ -31,7 +32,7 @@ pub struct Scripted {
 
 #[derive(Debug, Default)]
 struct Script {
-    replies: VecDeque<Reply>,
+    replies: VecDeque<Prepared>,
     taken: Vec<Taken>,
     /// The replies that were chosen for calls that are still to be made, by the keys of these.
     chosen: BTreeMap<String, Choice>,
@@ -64,6 +65,29 @@ pub struct Reply {
     pub outcome: Option<Outcome>,
 }
 
+/// A reply that no call has taken yet.
+#[derive(Clone, Debug)]
+struct Prepared {
+    reply: Reply,
+    /// The hash of the payload that it is for.
+    hash: Option<BlobHash>,
+}
+
+/// A call that wants a reply.
+struct Wanted<'a> {
+    payload: &'a IOValue,
+    asking: Option<&'a Asking>,
+    /// The hashes of its payload and of its arguments with keys in the place of the run's own ids.
+    hashes: [Option<BlobHash>; 2],
+}
+
+/// The hash of a value, by which payloads are compared: those of a conversation are long, and all
+/// begin with the same messages.
+fn hash(value: &IOValue) -> Option<BlobHash> {
+    let packed = PackedValue::from_value(value).ok()?;
+    Some(BlobHash::of(packed.as_bytes()))
+}
+
 /// How well a reply fits a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
@@ -72,16 +96,14 @@ enum Fit {
     Whole,
 }
 
-impl Reply {
-    /// Says how well it fits a call, whose arguments have keys in the place of the run's own ids. A
-    /// call of which nobody knows who makes it is anybody's.
-    fn fit(&self, payload: &IOValue, asking: Option<&Asking>, arguments: Option<&IOValue>) -> Option<Fit> {
-        let is_asked = |own: &IOValue| own == payload || Some(own) == arguments;
-        let is_wanted = self.payload.as_ref().is_none_or(is_asked);
-        if !(is_wanted && self.texts.iter().all(|text| has_text(payload, text))) {
+impl Prepared {
+    /// Says how well it fits a call. A call of which nobody knows who makes it is anybody's.
+    fn fit(&self, call: &Wanted<'_>) -> Option<Fit> {
+        let is_wanted = self.reply.payload.is_none() || self.hash.is_some() && call.hashes.contains(&self.hash);
+        if !(is_wanted && self.reply.texts.iter().all(|text| has_text(call.payload, text))) {
             return None;
         }
-        match (&self.by, asking.map(|asking| &asking.asker)) {
+        match (&self.reply.by, call.asking.map(|asking| &asking.asker)) {
             (None, _) | (_, None) => Some(Fit::Whole),
             (Some(by), Some(asker)) if by.actor != asker.actor => None,
             (Some(by), Some(asker)) if by.definition != asker.definition => Some(Fit::Elsewhere),
@@ -116,7 +138,8 @@ impl Script {
     fn lack(&self, payload: &IOValue, asking: Option<&Asking>) -> String {
         let asked = text::preserves(&asking.map_or_else(|| payload.clone(), |asking| asking.arguments.value()));
         let taken = self.taken.iter().map(|taken| (&taken.payload, &taken.by, true));
-        let left = self.replies.iter().map(|reply| (&reply.payload, &reply.by, false));
+        let left = self.replies.iter();
+        let left = left.map(|Prepared { reply, .. }| (&reply.payload, &reply.by, false));
         // Of several that are as near, the last one counts: one that is left.
         let known = taken
             .chain(left)
@@ -144,18 +167,25 @@ impl Script {
 }
 
 /// Takes the reply that fits a call best; among equal ones the first.
-fn take_fitting(replies: &mut VecDeque<Reply>, payload: &IOValue, asking: Option<&Asking>) -> Option<Reply> {
-    // They are decoded once, and only for replies that are for a payload.
-    let arguments = asking
-        .filter(|_| replies.iter().any(|reply| reply.payload.is_some()))
-        .map(|asking| asking.arguments.value());
-    let fits = replies
-        .iter()
-        .map(|reply| reply.fit(payload, asking, arguments.as_ref()))
-        .collect::<Vec<_>>();
+fn take_fitting(replies: &mut VecDeque<Prepared>, payload: &IOValue, asking: Option<&Asking>) -> Option<Reply> {
+    // The call is only hashed if there are replies for a payload.
+    let hashes = if replies.iter().any(|prepared| prepared.hash.is_some()) {
+        [
+            hash(payload),
+            asking.map(|asking| BlobHash::of(asking.arguments.bytes())),
+        ]
+    } else {
+        [None, None]
+    };
+    let call = Wanted {
+        payload,
+        asking,
+        hashes,
+    };
+    let fits: Vec<Option<Fit>> = replies.iter().map(|prepared| prepared.fit(&call)).collect();
     let best = fits.iter().flatten().max()?;
     let place = fits.iter().position(|fit| fit.as_ref() == Some(best))?;
-    replies.remove(place)
+    replies.remove(place).map(|prepared| prepared.reply)
 }
 
 /// The number of characters that two texts have in common at their beginnings and ends.
@@ -255,7 +285,8 @@ impl Scripted {
     /// Adds a reply for the next call that has none and that it fits.
     #[must_use]
     pub fn prepared(self, reply: Reply) -> Self {
-        self.script().replies.push_back(reply);
+        let hash = reply.payload.as_ref().and_then(hash);
+        self.script().replies.push_back(Prepared { reply, hash });
         self
     }
 
@@ -266,7 +297,8 @@ impl Scripted {
 
     /// Returns the replies that no call has taken so far.
     pub fn left(&self) -> Vec<Reply> {
-        self.script().replies.iter().cloned().collect()
+        let script = self.script();
+        script.replies.iter().map(|prepared| prepared.reply.clone()).collect()
     }
 
     fn script(&self) -> std::sync::MutexGuard<'_, Script> {
