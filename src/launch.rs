@@ -33,7 +33,7 @@ use crate::{migrate, policy, render};
 mod manifest;
 
 pub(crate) use manifest::read_size;
-use manifest::{ManifestFile, read_manifest};
+use manifest::{ManifestFile, WorkspaceEntry, read_manifest};
 
 /// The file that makes a folder a program.
 pub(crate) const MANIFEST: &str = "manifest.scm";
@@ -188,8 +188,12 @@ impl Launch {
         if !is_folder {
             manifest.extend(of_single_file(workspace));
         }
-        let by_argument = grant.workspace.and_then(|position| arguments.get(position - 1));
-        let root = workspace.or(by_argument.map(Path::new));
+        let by_manifest = match grant.workspace {
+            Some(WorkspaceEntry::Argument(position)) => arguments.get(position - 1).map(PathBuf::from),
+            Some(WorkspaceEntry::Directory(path)) => Some(named.join(path)),
+            None => None,
+        };
+        let root = workspace.or(by_manifest.as_deref());
         let root = root.unwrap_or_else(|| if is_folder { Path::new(".") } else { directory_of(&path) });
         let workspace = fs::canonicalize(root).map_err(|error| {
             CommandError::caused(format!("cannot use `{}` as the workspace", root.display()), &error)

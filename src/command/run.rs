@@ -31,8 +31,8 @@ pub(crate) use name::{claim_name, read_name};
 ///
 /// A file of Scheme reads standard input, writes standard output, sees the words behind `--` as its
 /// arguments, and ends with its own exit code. A folder is run by its `manifest.scm`, which names
-/// the program, the argument that gives the workspace, the tools that are granted, the hosts, the
-/// variables that are secrets, and servers of the Model Context Protocol:
+/// the program, the workspace (a directory, or the argument that names one), the tools that are
+/// granted, the hosts, the variables that are secrets, and servers of the Model Context Protocol:
 ///
 ///   ((program "review.scm")
 ///    (workspace (argument 1))

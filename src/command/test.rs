@@ -73,6 +73,9 @@ pub(crate) struct Arguments {
     /// Calls this tool, although its answers are recorded; may be given several times.
     #[arg(long, value_name = "TOOL", conflicts_with = "record")]
     live: Vec<String>,
+    /// Grants the files these capabilities in addition, such as `process/run`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    grant: Vec<String>,
     /// Lets timers wait as long as they say. Without it a virtual clock, which begins on
     /// 2020-01-01, moves to the next deadline when nothing else can happen.
     #[arg(long)]
@@ -143,7 +146,8 @@ fn test(
     watch: Option<&mut Watch>,
     terminal: &mut Terminal,
 ) -> Result<ExitCode, CommandError> {
-    let options = arguments.reach.read()?;
+    let mut options = arguments.reach.read()?;
+    options.granted.clone_from(&arguments.grant);
     require_live(arguments, &options, files)?;
     warn_of_doubles(&options, files, terminal);
     let testing = Testing {

@@ -22,8 +22,7 @@ use crate::render;
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct ManifestFile {
     pub(super) program: Option<String>,
-    /// The position, from 1, of the argument that names the workspace.
-    pub(super) workspace: Option<usize>,
+    pub(super) workspace: Option<WorkspaceEntry>,
     pub(super) tools: Manifest,
     pub(super) hosts: Vec<String>,
     pub(super) secrets: Vec<String>,
@@ -32,6 +31,15 @@ pub(super) struct ManifestFile {
     pub(super) memory_limit: Option<u64>,
     /// The file of the policy that the program cannot change.
     pub(super) policy: Option<String>,
+}
+
+/// What a manifest says about the workspace.
+#[derive(Debug, PartialEq)]
+pub(super) enum WorkspaceEntry {
+    /// The argument at this position, from 1, names it.
+    Argument(usize),
+    /// This directory, relative to the manifest's folder.
+    Directory(String),
 }
 
 /// Reads the manifest of a folder.
@@ -69,7 +77,7 @@ pub(super) fn read_manifest(path: &Path) -> Result<ManifestFile, CommandError> {
     read_entries(&datum).map_err(|what| wrong(&what))
 }
 
-const FORM: &str = "a manifest is ((program \"main.scm\") (workspace (argument 1)) (tools workspace/read …) \
+const FORM: &str = "a manifest is ((program \"main.scm\") (workspace \"data\") (tools workspace/read …) \
                     (hosts \"api.example.org\") (secrets API_KEY) (server files \"npx\" …) \
                     (memory-limit \"512M\") (policy \"policy.json\"))";
 
@@ -83,7 +91,7 @@ fn read_entries(datum: &Datum) -> Result<ManifestFile, String> {
         match (symbol(datum, *key).unwrap_or_default(), rest) {
             ("program", [file]) => grant.program = Some(file_name(datum, *file, "the program")?),
             ("policy", [file]) => grant.policy = Some(file_name(datum, *file, "the policy")?),
-            ("workspace", [from]) => grant.workspace = Some(argument_position(datum, *from)?),
+            ("workspace", [from]) => grant.workspace = Some(workspace(datum, *from)?),
             ("tools", names) => {
                 for name in names {
                     grants::add(&mut grant.tools, datum, *name).map_err(|error| error.to_string())?;
@@ -181,19 +189,21 @@ pub(crate) fn read_size(text: &str) -> Result<u64, String> {
     }
 }
 
-fn argument_position(datum: &Datum, id: NodeId) -> Result<usize, String> {
-    let wrong = || "the workspace is written (argument N), N from 1".to_owned();
+fn workspace(datum: &Datum, id: NodeId) -> Result<WorkspaceEntry, String> {
+    let wrong = || "the workspace is (argument N), N from 1, or a string: the path of a directory".to_owned();
+    if let Node::String(path) = datum.node(id) {
+        let is_one = !path.is_empty();
+        return is_one
+            .then(|| WorkspaceEntry::Directory(path.to_string()))
+            .ok_or_else(wrong);
+    }
     let parts = list(datum, id).ok_or_else(wrong)?;
     if let [word, number] = parts[..]
         && symbol(datum, word) == Some("argument")
         && let Node::Number(number) = datum.node(number)
     {
-        return number
-            .to_string()
-            .parse()
-            .ok()
-            .filter(|number| *number > 0)
-            .ok_or_else(wrong);
+        let position = number.to_string().parse().ok().filter(|number| *number > 0);
+        return position.map(WorkspaceEntry::Argument).ok_or_else(wrong);
     }
     Err(wrong())
 }
@@ -216,7 +226,7 @@ mod tests {
     fn a_manifest_grants_what_it_names() {
         let grant = ManifestFile {
             program: Some("a.scm".to_owned()),
-            workspace: Some(2),
+            workspace: Some(WorkspaceEntry::Argument(2)),
             tools: Manifest::of(&["workspace/read", "process/run"]),
             hosts: vec!["a.example:80".to_owned()],
             secrets: vec!["API_KEY".to_owned()],
@@ -249,12 +259,20 @@ mod tests {
         );
         check(r#"((program "a" "b"))"#, Err("`program` takes one thing"));
         check(
+            r#"((program "a") (workspace "../data"))"#,
+            Ok(ManifestFile {
+                program: Some("a".to_owned()),
+                workspace: Some(WorkspaceEntry::Directory("../data".to_owned())),
+                ..ManifestFile::default()
+            }),
+        );
+        check(
             r#"((program "a") (workspace here))"#,
-            Err("the workspace is written (argument N), N from 1"),
+            Err("the workspace is (argument N), N from 1, or a string: the path of a directory"),
         );
         check(
             r#"((program "a") (workspace (argument 0)))"#,
-            Err("the workspace is written (argument N), N from 1"),
+            Err("the workspace is (argument N), N from 1, or a string: the path of a directory"),
         );
         check(
             r#"((programm "a"))"#,

@@ -122,3 +122,22 @@ fn the_seed_of_a_property_is_no_recorded_answer() {
     let recorded = answers(&desk, "one-test.answers");
     assert_eq!(recorded.matches("<returns ").count(), 1, "{recorded}");
 }
+
+#[test]
+fn a_tool_that_only_a_grant_allows_is_recorded() {
+    let text = format!(
+        "{BEGIN}(test-eqv 0
+  (dictionary-ref (call-tool 'host \"process/run\" (dictionary 'arguments '(\"echo\" \"hi\"))) 'exit))"
+    );
+    let desk = Desk::new(&[("one-test.scm", &text)]);
+    let denied = desk.duet("test --record");
+    assert!(
+        denied.code == 1 && denied.output.contains("capability-denied"),
+        "{}",
+        denied.output
+    );
+    let said = desk.duet("test --record --grant process/run");
+    assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
+    assert!(answers(&desk, "one-test.answers").contains("process/run"));
+    assert_eq!(desk.duet("test").code, 0);
+}

@@ -206,3 +206,32 @@ fn a_run_is_granted_a_tool_when_it_begins() {
     }
     assert!(!desk.duet("runs").output.contains("none "), "no run begins");
 }
+
+#[test]
+fn a_manifest_may_name_the_workspace_of_a_folder() {
+    let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(display (call-tool 'host \"workspace/exists\" (dictionary 'path \"note\")))";
+    let desk = Desk::new(&[
+        (
+            "jobs/nightly/manifest.scm",
+            "((program \"a.scm\") (workspace \"../data\") (tools workspace/exists))",
+        ),
+        ("jobs/nightly/a.scm", program),
+        ("jobs/data/note", ""),
+        ("other/none", ""),
+    ]);
+    desk.check("run jobs/nightly", 0, "#t");
+    desk.check("run jobs/nightly --workspace other", 0, "#f");
+    std::fs::write(
+        desk.path("jobs/nightly/manifest.scm"),
+        "((program \"a.scm\") (workspace \"nowhere\") (tools workspace/exists))",
+    )
+    .unwrap();
+    let said = desk.check("run jobs/nightly", 1, "");
+    assert!(
+        said.errors
+            .contains("cannot use `jobs/nightly/nowhere` as the workspace"),
+        "{}",
+        said.errors
+    );
+}
