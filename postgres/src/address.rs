@@ -115,8 +115,11 @@ impl Address {
         let config = &self.config;
         let hosts = config.get_hosts();
         let is_random = config.get_load_balance_hosts() == LoadBalanceHosts::Random;
-        let drawn = self.now_ms() ^ u64::from(std::process::id());
-        let begin = if is_random { drawn % hosts.len() as u64 } else { 0 };
+        let begin = if is_random {
+            self.now_ms() % hosts.len() as u64
+        } else {
+            0
+        };
         let begin = usize::try_from(begin).unwrap_or(0);
         let places = (begin..hosts.len()).chain(0..begin);
         places.map(|place| at_host(config, place)).collect()

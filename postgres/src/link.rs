@@ -255,9 +255,8 @@ impl End {
             if let Ok(done) = timeout(self.quiet_max(), &mut answer).await {
                 return Some(done.map_err(|error| Failure::of(&self.server, &error)));
             }
-            match self.connect_to(&self.host).await {
-                Err(Failure::Unreachable { .. }) => return None,
-                Ok(_) | Err(_) => {}
+            if let Err(Failure::Unreachable { .. }) = self.connect_to(&self.host).await {
+                return None;
             }
         }
     }
