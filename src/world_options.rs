@@ -414,7 +414,7 @@ impl WorldOptions {
         let tools = match (&self.doubles, &self.double) {
             (Some(doubles), _) => doubles.stand_in(tools),
             (None, None) => tools,
-            (None, Some(DoubleScript { path, text })) => double::stand_in(tools, text)
+            (None, Some(DoubleScript { path, text, .. })) => double::stand_in(tools, text)
                 .map_err(|error| CommandError::usage(format!("`{path}` is no script of doubles: {error}")))?,
         };
         // Nothing happens outside when a double is called.

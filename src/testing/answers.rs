@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use duet_drivers::prepared::covers;
-use duet_drivers::tool::double::{Doubles, RecordedCall, without, written};
+use duet_drivers::tool::double::{Doubles, RecordedCall, written};
 use duet_drivers::tool::failure::Kind;
 use duet_drivers::world::scripts;
 use duet_runtime::driver::EffectKind;
@@ -34,7 +34,7 @@ pub(super) fn beside(test: &Path) -> PathBuf {
 
 /// The answers beside a test.
 pub(super) struct Recorded {
-    /// The script, without the doubles of the tools that are live.
+    /// The script, which names no tool that is live.
     pub(super) script: DoubleScript,
     /// Its doubles.
     pub(super) doubles: Doubles,
@@ -52,12 +52,12 @@ pub(super) fn read(test: &Path, live: &[String]) -> Result<Option<Recorded>, Com
     let shown = path.display().to_string();
     let text =
         fs::read_to_string(&path).map_err(|error| CommandError::caused(format!("cannot read `{shown}`"), &error))?;
-    let read =
-        without(&text, |tool| live.iter().any(|live| live == tool)).and_then(|text| Ok((Doubles::read(&text)?, text)));
-    let (doubles, text) =
-        read.map_err(|error| CommandError::caused(format!("`{shown}` has no recorded answers"), &error))?;
+    let doubles = Doubles::read(&text);
+    let doubles =
+        doubles.map_err(|error| CommandError::caused(format!("`{shown}` has no recorded answers"), &error))?;
+    let doubles = doubles.without(|tool| live.iter().any(|live| live == tool));
     Ok(Some(Recorded {
-        script: DoubleScript { path: shown, text },
+        script: DoubleScript::of(doubles.names(), shown, text),
         doubles,
     }))
 }

@@ -30,12 +30,25 @@ pub(crate) struct DoubleScript {
     /// The path that it was read from.
     pub(crate) path: String,
     pub(crate) text: String,
+    /// The tools for which it has doubles: a script may be long, and this is asked often.
+    names: Vec<String>,
 }
 
 impl DoubleScript {
+    /// A script of which nobody knows yet for which tools it has doubles.
+    fn new(path: String, text: String) -> Self {
+        let names = double::names(&text);
+        Self { path, text, names }
+    }
+
+    /// A script for these tools.
+    pub(crate) fn of(names: Vec<String>, path: String, text: String) -> Self {
+        Self { path, text, names }
+    }
+
     /// The tools for which it has doubles.
     pub(crate) fn names(&self) -> Vec<String> {
-        double::names(&self.text)
+        self.names.clone()
     }
 
     /// Says which doubles stand in for none of the tools, though their names are nearly those of
@@ -64,7 +77,7 @@ impl DoubleArgument {
         let path = path.display().to_string();
         let text = self.double_text.clone().map_or_else(|| fs::read_to_string(&path), Ok);
         let text = text.map_err(|error| CommandError::caused(format!("cannot read `{path}`"), &error))?;
-        Ok(Some(DoubleScript { path, text }))
+        Ok(Some(DoubleScript::new(path, text)))
     }
 
     /// These doubles, or those of the person who runs a server.

@@ -87,6 +87,19 @@ impl Doubles {
         read(script).map(Self)
     }
 
+    /// The names of the tools.
+    pub fn names(&self) -> Vec<String> {
+        let name = |double: &Scripted| double.description().name.to_string();
+        self.0.iter().map(name).collect()
+    }
+
+    /// Leaves out the doubles of tools.
+    #[must_use]
+    pub fn without(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+        self.0.retain(|double| !is_left_out(&double.description().name));
+        self
+    }
+
     /// Replaces tools by their doubles.
     #[must_use]
     pub fn stand_in(&self, tools: Registry) -> Registry {
@@ -124,11 +137,7 @@ pub fn stand_in(tools: Registry, script: &str) -> Result<Registry, DoubleError> 
 
 /// Returns the names of the tools for which a script has doubles; none if the text is no script.
 pub fn names(script: &str) -> Vec<String> {
-    let doubles = read(script).unwrap_or_default();
-    doubles
-        .iter()
-        .map(|double| double.description().name.to_string())
-        .collect()
+    Doubles::read(script).map_or_else(|_| Vec::new(), |doubles| doubles.names())
 }
 
 fn value_of(script: &str) -> Result<IOValue, DoubleError> {
@@ -275,22 +284,6 @@ pub fn written(calls: &[RecordedCall]) -> String {
     script
 }
 
-/// Leaves tools out of a script.
-///
-/// # Errors
-/// [`DoubleError`] if the text is no script.
-pub fn without(script: &str, is_left_out: impl Fn(&str) -> bool) -> Result<String, DoubleError> {
-    read(script)?;
-    let value = value_of(script)?;
-    let entries = value.as_dictionary().ok_or(DoubleError::NoDictionary)?;
-    let kept = entries.filter(|(name, _)| {
-        let name = name.as_string().or_else(|| name.as_symbol());
-        !name.is_some_and(|name| is_left_out(&name))
-    });
-    let kept = kept.map(|(name, replies)| format!("{}: {}", preserves(&name.into()), preserves(&replies.into())));
-    Ok(format!("{{{}}}", kept.collect::<Vec<_>>().join(" ")))
-}
-
 #[cfg(test)]
 mod tests {
     use duet_runtime::model::value::Fact;
@@ -348,7 +341,8 @@ mod tests {
         let other = [calls[2].clone(), calls[1].clone(), calls[0].clone()];
         assert_eq!(written(&other), script);
         assert!(script.contains("<silent>"), "{script}");
-        check(&without(&script, |name| name == "a").expect("a script"), Ok(&["b"]));
+        let doubles = Doubles::read(&script).expect("a script");
+        assert_eq!(doubles.without(|name| name == "a").names(), ["b"]);
     }
 
     #[test]
