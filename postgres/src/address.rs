@@ -293,7 +293,11 @@ fn plain(text: &str) -> Result<String, Failure> {
 /// The cause of an error says more than the error.
 fn why(error: &tokio_postgres::Error) -> String {
     let cause = std::error::Error::source(error);
-    cause.map_or_else(|| error.to_string(), ToString::to_string)
+    let why = cause.map_or_else(|| error.to_string(), ToString::to_string);
+    if why.contains("`sslmode`") {
+        return format!("{why}: it is `disable`, `prefer` or `require`");
+    }
+    why
 }
 
 /// Names that need no quotes in SQL do not surprise anyone.
@@ -375,6 +379,7 @@ mod tests {
             ("postgres://team@db/duet?schema=pg_temp", "is no name for a schema"),
             ("postgres://team@db:port/duet", "port"),
             ("postgres://team@db/duet?colour=red", "colour"),
+            ("postgres://team@db/duet?sslmode=verify-full", "`prefer` or `require`"),
         ] {
             let told = shown(text);
             assert!(told.contains(why), "{text}: {told}");

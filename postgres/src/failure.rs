@@ -85,6 +85,11 @@ impl Failure {
         let server = server.to_owned();
         let Some(told) = error.as_db_error() else {
             let why = chain(error);
+            if why.contains("invalid peer certificate") {
+                let help = "`sslrootcert=FILE` in the address names whom to trust, `sslmode=disable` does without TLS";
+                let why = format!("{server}: {why}: {help}");
+                return Self::Certificates { why };
+            }
             return Self::Unreachable { server, why };
         };
         let code = told.code();

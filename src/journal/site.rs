@@ -54,7 +54,7 @@ impl Site {
             None => Ok(Self::File(path)),
             // The rest may have a password.
             Some(kind) => Err(format!(
-                "`{kind}:` begins no address that duet knows: a journal is a file, or on a server with an \
+                "`{kind}` begins no address that duet knows: a journal is a file, or on a server with an \
                  address such as postgres://role@host/database; before a file of this name, write `./`"
             )),
         }
@@ -129,22 +129,34 @@ impl Server {
     }
 }
 
-/// The kind of an address such as `kind://place`; `None` for a path. One letter is a drive. The
-/// kind of a server is one also where slashes are missing.
+/// The beginning of an address such as `kind://place`, up to the end of its kind; `None` for a
+/// path. One letter is a drive. The kinds of databases begin one also where slashes are missing, as
+/// do the words of `libpq`, such as `host=db`. Blanks and quotes before it are a slip.
 fn kind(text: &str) -> Option<&str> {
-    let (kind, rest) = text.split_once(':')?;
-    let is_server = ["postgres", "postgresql", "pg"]
-        .iter()
-        .any(|server| kind.eq_ignore_ascii_case(server));
-    if !is_server && !rest.starts_with("//") {
-        return None;
-    }
-    let is_kind = kind.len() > 1
-        && kind.starts_with(|first: char| first.is_ascii_alphabetic())
-        && kind
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
-    is_kind.then_some(kind)
+    const DATABASES: [&str; 9] = [
+        "postgres",
+        "postgresql",
+        "pg",
+        "jdbc",
+        "mysql",
+        "mariadb",
+        "redis",
+        "mongodb",
+        "sqlite",
+    ];
+    const WORDS: [&str; 6] = ["host", "hostaddr", "dbname", "user", "password", "service"];
+    let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')))?;
+    let (kind, rest) = text.split_at(end);
+    let is_one_of = |known: &[&str]| known.iter().any(|known| kind.eq_ignore_ascii_case(known));
+    let is_address = match rest.as_bytes() {
+        [b':', b'/', b'/', ..] => true,
+        [b':' | b';', ..] => is_one_of(&DATABASES),
+        [b'=', ..] => is_one_of(&WORDS),
+        _ => false,
+    };
+    let is_kind = kind.len() > 1 && kind.starts_with(|first: char| first.is_ascii_alphabetic());
+    (is_address && is_kind).then(|| &text[..=end])
 }
 
 /// The journal that the environment names; `None` if it names none.
@@ -185,11 +197,19 @@ mod tests {
     #[test]
     fn only_what_begins_like_an_address_is_one() {
         for (text, expected) in [
-            ("mysql://host/x", Some("mysql")),
-            ("http+unix://x", Some("http+unix")),
-            ("pg://host/x", Some("pg")),
-            ("postgres:/role@host", Some("postgres")),
-            ("PostgreSQL:host", Some("PostgreSQL")),
+            ("mysql://host/x", Some("mysql:")),
+            ("http+unix://x", Some("http+unix:")),
+            ("pg://host/x", Some("pg:")),
+            ("postgres:/role@host", Some("postgres:")),
+            ("PostgreSQL:host", Some("PostgreSQL:")),
+            ("jdbc:postgresql://role:secret@host/x", Some("jdbc:")),
+            (" postgres://role@host/x", Some("postgres:")),
+            ("\"postgres://role@host/x\"", Some("postgres:")),
+            ("postgres;//role@host/x", Some("postgres;")),
+            ("redis:x", Some("redis:")),
+            ("host=127.0.0.1 user=duet", Some("host=")),
+            ("hosts=1", None),
+            ("notes:today", None),
             ("./postgres:x", None),
             ("c://folder/journal", None),
             ("./mysql://host", None),
