@@ -207,15 +207,32 @@ impl FilePatch {
                 )
             })?;
             shift += at.cast_signed() - wanted.cast_signed();
+            let behind = at + hunk.before.len();
+            let written = hunk.after.iter().map(String::as_bytes);
+            let follows = lines.get(behind).into_iter().copied();
+            let earlier = Some(after.as_slice()).filter(|earlier| !earlier.is_empty());
+            let between = lines[next..at].iter().copied();
+            if !are_whole(earlier.into_iter().chain(between).chain(written).chain(follows)) {
+                return Err(format!(
+                    "hunk {number}, at line {}, does not fit: a line without an end would not be the last one",
+                    hunk.start
+                ));
+            }
             lines[next..at].iter().for_each(|line| after.extend_from_slice(line));
             hunk.after
                 .iter()
                 .for_each(|line| after.extend_from_slice(line.as_bytes()));
-            next = at + hunk.before.len();
+            next = behind;
         }
         lines[next..].iter().for_each(|line| after.extend_from_slice(line));
         Ok(after)
     }
+}
+
+/// Whether each line has an end except for the last one.
+fn are_whole<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let cut = lines.find(|line| !line.ends_with(b"\n"));
+    cut.is_none() || lines.next().is_none()
 }
 
 impl Hunk {
@@ -286,6 +303,24 @@ mod tests {
         let found = parse(patch).and_then(|patches| patches[0].apply(before.as_bytes()));
         let found = found.map(|bytes| String::from_utf8(bytes).expect("text"));
         assert_eq!(found.as_deref().map_err(String::as_str), expected, "{patch}");
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_only_the_last_one() {
+        let refused = |number: usize, line: usize| {
+            format!("hunk {number}, at line {line}, does not fit: a line without an end would not be the last one")
+        };
+        let open = "@@ -1,2 +1,2 @@\n a\n-b\n+B\n\\ No newline at end of file\n";
+        let patch = format!("--- f\n+++ f\n{open}");
+        check(&patch, "a\nb\nc\n", Err(&refused(1, 1)));
+        check(&patch, "a\nb\n", Ok("a\nB"));
+        let first = "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+A\n\\ No newline at end of file\n@@ -2 +2 @@\n-b\n+B\n";
+        check(first, "a\nb\n", Err(&refused(1, 1)));
+        let adds = "--- f\n+++ f\n@@ -1,0 +2 @@\n+b\n";
+        check(adds, "a", Err(&refused(1, 1)));
+        check(adds, "a\n", Ok("a\nb\n"));
+        let both = format!("{first}@@ -1,0 +2 @@\n+c\n").replace("@@ -2 +2 @@\n-b\n+B\n", "");
+        check(&both, "a\n", Err(&refused(2, 1)));
     }
 
     const CHANGE: &str = "--- a/f\n+++ b/f\n@@ -2,3 +2,3 @@\n two\n-three\n+THREE\n four\n";
