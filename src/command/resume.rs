@@ -349,14 +349,21 @@ pub(super) fn begin_changed(
     Ok(owned)
 }
 
-/// The message about a run that has ended.
+/// The message about a run that has ended. One that failed would fail again after going back, so a
+/// mended program helps.
 pub(crate) fn ended(place: &Place, code: u64) -> String {
-    let before = place.head.sequence.number().saturating_sub(1);
-    let name = place.name();
-    format!(
-        "{name} ended at turn {} with code {code}\n\
-         to try again from an earlier turn: `duet goto {name}@{before}` or \
-         `duet fork {name}@{before} BRANCH`, then `duet resume`",
-        place.head.sequence
-    )
+    let (turn, name) = (place.head.sequence, place.name());
+    let before = turn.number().saturating_sub(1);
+    let help = if code == 0 {
+        format!(
+            "to try again from an earlier turn: `duet goto {name}@{before}` or `duet fork {name}@{before} BRANCH`, \
+             then `duet resume`"
+        )
+    } else {
+        format!(
+            "`duet explain {name}` says what led to it; `duet resume {name} --with FILE` goes on with a mended \
+             program; `duet goto {name}@TURN` goes back to a turn before the cause"
+        )
+    };
+    format!("{name} ended at turn {turn} with code {code}\n{help}")
 }
