@@ -43,6 +43,10 @@ fn a_client_whose_words_make_a_handler_of_the_program_fail_is_told() {
         ada.sync();
         grace.sync();
     }
+    // A person's words are no others.
+    let said = desk.duet("message room <boom>");
+    assert_eq!(said.code, 0, "{}", said.errors);
+    grace.sync();
     drop((grace, served));
     desk.replays("room");
 }

@@ -58,15 +58,16 @@ impl Run {
         turn.actor == MAIN && (self.state.is_session || is_evaluation()) && self.state.actor(MAIN).is_some()
     }
 
-    /// Says whether a handler of the main program failed at the words of others, also after it has
-    /// waited, in a run that has clients: one of them must not end the run for all.
+    /// Says whether a handler of the main program failed at the words of others, or of somebody
+    /// outside, also after it has waited, in a run that has clients: nobody's words must end the run
+    /// for all.
     pub(super) fn is_set_off_by_others(&self, turn: &TurnRecord, lost: Option<u64>) -> bool {
         let Some(main) = self.state.actor(MAIN).filter(|_| turn.actor == MAIN) else {
             return false;
         };
         let events = (0..).zip(&turn.events);
         let mut lost = events.filter(|(at, _)| lost.is_none_or(|lost| lost == *at));
-        let is_told = matches!(turn.cause, Cause::Turn { .. });
+        let is_told = turn.cause != (Cause::Start {});
         self.state.has_clients() && lost.all(|(_, event)| main.is_served(event) || (is_told && event.is_of_dataspace()))
     }
 }

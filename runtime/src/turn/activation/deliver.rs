@@ -176,7 +176,7 @@ impl Activation {
         match target {
             Target::Handler { procedure } => {
                 let mut fiber = self.handler_fiber(facet);
-                if self.draft.actor == MAIN && matches!(self.turn.cause, Cause::Turn { .. }) {
+                if self.draft.actor == MAIN && self.turn.cause != (Cause::Start {}) {
                     fiber.kind = FiberKind::Served {};
                 }
                 let task = Task::Call {
