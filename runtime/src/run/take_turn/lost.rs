@@ -59,8 +59,8 @@ impl Run {
     }
 
     /// Says whether a handler of the main program failed at the words of others, or of somebody
-    /// outside, also after it has waited, in a run that has clients: nobody's words must end the run
-    /// for all.
+    /// outside, also after it has waited, in a run that has clients: nobody's words must end the
+    /// run for all.
     pub(super) fn is_set_off_by_others(&self, turn: &TurnRecord, lost: Option<u64>) -> bool {
         let Some(main) = self.state.actor(MAIN).filter(|_| turn.actor == MAIN) else {
             return false;
