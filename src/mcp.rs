@@ -197,7 +197,7 @@ impl Service {
             && revision != MODERN
             && !WITH_HANDSHAKE.contains(&revision)
         {
-            return Err(unknown_revision(revision));
+            return Err(unknown_revision(revision, false));
         }
         if asked.is_modern
             && let Some(refusal) = faulty_meta(asked.params)
@@ -276,12 +276,21 @@ fn is_answer(message: &Json) -> bool {
     message.get("method").is_none() && ["result", "error"].iter().any(|member| message.get(member).is_some())
 }
 
-/// The refusal of a revision that is not known.
-fn unknown_revision(revision: &str) -> Refusal {
+/// The refusal of a revision that is not known, to a client of the newest revision, which names it
+/// in each message, or to one that begins with a handshake.
+fn unknown_revision(revision: &str, has_handshake: bool) -> Refusal {
+    let supported: Vec<&str> = if has_handshake {
+        std::iter::once(MODERN).chain(WITH_HANDSHAKE).collect()
+    } else {
+        vec![MODERN]
+    };
     Refusal {
         code: -32_022,
-        message: format!("the revision {revision} is not known"),
-        data: Some(json!({ "supported": [MODERN], "requested": revision })),
+        message: format!(
+            "the revision {revision:?} is not known; known are {}",
+            supported.join(", ")
+        ),
+        data: Some(json!({ "supported": supported, "requested": revision })),
     }
 }
 

@@ -33,6 +33,12 @@ const BYTES_PER_STEP: u64 = 16;
 /// The maximum number of allowed members that an error names.
 const NAMED_MAX: usize = 16;
 
+/// Maximum length of a part of a value that an error shows, in bytes.
+const SHOWN_BYTES_MAX: usize = 300;
+
+/// Maximum length of the words of an error, in bytes.
+const TOLD_BYTES_MAX: usize = 1000;
+
 /// Why a value is no schema that can be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSchema(pub Cow<'static, str>);
@@ -153,10 +159,17 @@ impl Schema {
             names.sort();
             (1..=NAMED_MAX).contains(&names.len()).then(|| names.join(", "))
         };
-        known().map_or_else(
-            || error.to_string(),
-            |known| format!("{error}; those allowed are {known}"),
-        )
+        let instance = error.instance().to_string();
+        let words = if instance.len() > SHOWN_BYTES_MAX {
+            error.masked_with(shortened(instance, SHOWN_BYTES_MAX)).to_string()
+        } else {
+            error.to_string()
+        };
+        let words = shortened(words, TOLD_BYTES_MAX);
+        match known() {
+            Some(known) => format!("{words}; those allowed are {known}"),
+            None => words,
+        }
     }
 
     fn steps(&self, value: &Value) -> Result<cost::Steps, cost::TooMany> {
@@ -179,6 +192,16 @@ impl Schema {
             cost::to_judge_plainly(&self.0.source, value, steps_max)
         }
     }
+}
+
+/// Cuts a text that is too long, and says how long it was.
+fn shortened(mut text: String, length_bytes_max: usize) -> String {
+    let length_bytes = text.len();
+    if length_bytes > length_bytes_max {
+        text.truncate(text.floor_char_boundary(length_bytes_max));
+        text.push_str(&format!("… ({length_bytes} bytes)"));
+    }
+    text
 }
 
 /// Counts the bytes of the texts in a value, keys included.
@@ -219,6 +242,28 @@ mod tests {
             "False schema does not allow 1",
         );
         check(json!({"required": ["a"]}), json!({}), "\"a\" is a required property");
+    }
+
+    #[test]
+    fn a_large_value_is_shown_in_part() {
+        let fault = |schema: Value, instance: Value| {
+            let fault = Schema::parse(&schema).expect("a schema").fault(&instance);
+            fault.expect("a fault")
+        };
+        let numbers = json!(vec![7; 10_000]);
+        let told = fault(json!({"type": "string"}), numbers.clone());
+        assert!(told.starts_with("[7,7,7"), "{told}");
+        assert!(told.ends_with("… (20001 bytes) is not of type \"string\""), "{told}");
+        let members = (0..10_000)
+            .map(|place| (format!("λ{place}"), json!(1)))
+            .collect::<serde_json::Map<_, _>>();
+        let told = fault(
+            json!({"additionalProperties": false, "properties": {"a": {}}}),
+            json!(members),
+        );
+        assert!(told.len() < 1200 && told.ends_with("those allowed are 'a'"), "{told}");
+        let told = fault(json!({"enum": vec![numbers]}), json!(1));
+        assert!(told.len() < 1200, "{told}");
     }
 
     #[test]

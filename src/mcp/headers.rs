@@ -68,7 +68,7 @@ fn of_version(header: Header<'_>, params: &Json, is_needed: bool) -> Option<Refu
         return repeats(header, VERSION, Some(own), is_needed);
     }
     let said = said.filter(|said| said != MODERN && !WITH_HANDSHAKE.contains(&&**said))?;
-    Some(unknown_revision(&said))
+    Some(unknown_revision(&said, true))
 }
 
 /// The part of a message that the header with the name repeats.

@@ -382,8 +382,9 @@ impl UnitExpander<'_> {
     /// Warns of a second definition of a name in one text: nothing of the first is left from there
     /// on, whoever used it before. A later text of an interaction may define a name anew.
     fn warn_if_repeated(&mut self, context: &mut Context, identifier: Identifier, name: Syntax) {
-        let is_library = self.module.open_library.is_none() || self.module.proper_name.is_some();
-        let Some(first) = context.defined.insert(identifier, name).filter(|_| !is_library) else {
+        // The text is expanded a second time, for the use of its macros.
+        let is_told = self.module.proper_name.is_some();
+        let Some(first) = context.defined.insert(identifier, name).filter(|_| !is_told) else {
             return;
         };
         let kind = DiagnosticKind::DefinedAgain {

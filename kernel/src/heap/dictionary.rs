@@ -415,7 +415,7 @@ impl Heap {
     }
 
     /// The ordinal before which all entries are deleted.
-    fn table_first(&self, table: Value) -> usize {
+    pub(super) fn table_first(&self, table: Value) -> usize {
         self.table_number(table, table::USED) >> PLACES_BITS
     }
 

@@ -160,6 +160,7 @@
   (case-lambda
     (() (flush-output-port (current-output-port)))
     ((port)
+     (if (not (output-port? port)) (%wrong-type 'flush-output-port "an output port" port))
      (%emit port)
      (let ((file (assq port %open-files)))
        (if file (%save file))))))

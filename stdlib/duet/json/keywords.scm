@@ -392,7 +392,9 @@
                  (eq? target
                    (dictionary-ref
                      (%resource-dynamic-anchors (%node-resource target)) (cdr found) #f)))
-            (set! name (cdr found)))))
+            (begin
+              (set! name (cdr found))
+              (%set-document-dynamic! document #t)))))
     (define (outermost scope)
       (let loop ((scope scope) (target target))
         (if (null? (cdr scope))

@@ -12,15 +12,16 @@
   (%root %schema-root))
 
 ;;; The parts that all nodes of a schema share: its JSON, the nodes by their pointers, the schema
-;;; resources by their URIs, whether it matters which parts of a value were evaluated, and the
-;;; references that are still to be resolved.
+;;; resources by their URIs, whether it matters which parts of a value were evaluated and which
+;;; resources were entered on the way, and the references that are still to be resolved.
 (define-record-type <document>
-  (%make-document json nodes resources tracks references)
+  (%make-document json nodes resources tracks is-dynamic references)
   %document?
   (json %document-json)
   (nodes %document-nodes)
   (resources %document-resources)
   (tracks %document-tracks? %set-document-tracks!)
+  (is-dynamic %document-dynamic? %set-document-dynamic!)
   (references %document-references %set-document-references!))
 
 ;;; A schema resource: its URI, the pointer of its root, its anchors and its dynamic anchors, which
@@ -61,7 +62,7 @@
 ;;;> and references to a group that comes later. Source: JSON Schema Core and Validation, draft
 ;;;> 2020-12.
 (define (json-schema schema)
-  (let* ((document (%make-document schema (dictionary) (dictionary) #f '()))
+  (let* ((document (%make-document schema (dictionary) (dictionary) #f #f '()))
          (root (%compile document schema "" #f 0)))
     (let resolve ()
       (let ((references (reverse (%document-references document))))
@@ -269,31 +270,64 @@
   (dictionary 'instance (path->json-pointer (reverse path)) 'schema pointer 'message message))
 
 ;;; The judgements so far: a dictionary from nodes, scopes and paths to pairs of violations and what
-;;; was evaluated. A schema may lead to the same part of a value in many ways, twice as many with
-;;; each level; each node judges each part once. It is the last element of every scope.
+;;; was evaluated; the value; and how many judgements may follow. A schema may lead to the same part
+;;; of a value in many ways, twice as many with each level; each node judges each part once in each
+;;; scope. It is the last element of every scope.
 (define-record-type <judged>
-  (%make-judged known)
+  (%make-judged known value left)
   %judged?
-  (known %judged-known))
+  (known %judged-known)
+  (value %judged-value %set-judged-value!)
+  (left %judged-left %set-judged-left!))
 
-(define (%known-in scope)
-  (if (null? (cdr scope)) (%judged-known (car scope)) (%known-in (cdr scope))))
+(define %judgements-max 1000000)
+(define %judgements-per-part 16)
+
+(define (%judged-in scope) (if (null? (cdr scope)) (car scope) (%judged-in (cdr scope))))
+
+;;; Counts judgements, and violations that are passed on. The size of a value gives leave for more;
+;;; it is counted only for a value that has used up what every value may use.
+(define (%count-judgements! count node scope)
+  (let* ((judged (%judged-in scope)) (left (- (%judged-left judged) count)))
+    (if (< left 0)
+        (let ((value (%judged-value judged)))
+          (if (eq? value %absent)
+              (%schema-failure (%node-pointer node)
+                (string-append "the schema leads to the parts of the value in too many ways: "
+                  "it takes more judgements than " (number->string %judgements-max) " and "
+                  (number->string %judgements-per-part) " for each part")))
+          (%set-judged-value! judged %absent)
+          (%set-judged-left! judged (* %judgements-per-part (%count-parts value))))
+        (%set-judged-left! judged left))))
+
+(define (%count-parts value)
+  (let count ((value value) (so-far 1))
+    (cond ((dictionary? value) (count (map cdr (dictionary->alist value)) so-far))
+          ((vector? value) (count (vector->list value) so-far))
+          (else
+           (do ((rest value (cdr rest))
+                (so-far so-far (count (car rest) (+ so-far 1))))
+               ((not (pair? rest)) so-far))))))
 
 ;;; Returns the violations of a value by a node. If there are none, adds what the node has evaluated
 ;;; of the value to `into`, unless that is #f.
 (define (%judge node value path scope active into)
   (let* ((resource (%node-resource node))
-         (scope (if (eq? (car scope) resource) scope (cons resource scope)))
+         (is-entered
+           (and (%document-dynamic? (%node-document node)) (not (eq? (car scope) resource))))
+         (scope (if is-entered (cons resource scope) scope))
          (judgement
-           (if (or (dictionary? value) (pair? value) (vector? value))
+           (if (or (dictionary? value) (pair? value) (vector? value)
+                   (and (pair? active) (pair? (cdr active))))
                (%judge-once node value path scope active)
                (%judge-anew node value path scope active))))
     (if (and into (null? (car judgement))) (%merge-seen! into (cdr judgement)))
     (car judgement)))
 
-;;; Judges a value with parts; its path says which it is.
+;;; Judges a value that references may reach in many ways: one with parts, or one that a reference
+;;; has led to. Its path says which it is.
 (define (%judge-once node value path scope active)
-  (let* ((known (%known-in scope))
+  (let* ((known (%judged-known (%judged-in scope)))
          (key (cons node (cons scope path)))
          (earlier (dictionary-ref known key #f)))
     (or earlier
@@ -302,10 +336,12 @@
           judgement))))
 
 (define (%judge-anew node value path scope active)
+  (%count-judgements! 1 node scope)
   (let ((seen (%new-seen (%node-document node))))
     (let loop ((checks (%node-checks node)) (found '()))
       (if (pair? checks)
           (let ((more ((car checks) value path scope active seen)))
+            (if (pair? more) (%count-judgements! (length more) node scope))
             (loop (cdr checks) (if (null? more) found (append found more))))
           (cons found seen)))))
 
@@ -313,11 +349,13 @@
 ;;;> the value is valid. The schema is one that `json-schema` compiled, or a value. A violation is a
 ;;;> dictionary of `instance` and `schema`, the JSON Pointers of the part that is wrong and of the
 ;;;> keyword that it violates, and `message`. Fails with `json-error` if the value is not JSON, and
-;;;> with `json-schema-error` as `json-schema` does, or if a reference leads back to itself without
-;;;> going into the value.
+;;;> with `json-schema-error` as `json-schema` does, if a reference leads back to itself without
+;;;> going into the value, or if the schema leads to the parts of the value in so many ways that it
+;;;> takes more judgements than 1,000,000 and 16 for each part.
 (define (json-violations schema value)
   (let ((compiled (if (json-schema? schema) schema (json-schema schema))))
-    (%judge (%schema-root compiled) value '() (list (%make-judged (dictionary))) '() #f)))
+    (%judge (%schema-root compiled) value '()
+      (list (%make-judged (dictionary) value %judgements-max)) '() #f)))
 
 ;;;> Returns whether a value is valid by a schema, which is one that `json-schema` compiled or a
 ;;;> value. Fails as `json-violations` does.

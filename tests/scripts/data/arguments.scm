@@ -45,7 +45,7 @@
   (refusal-follows 5) (refusal-key 5) (refusal-explanation 5) (aeiou-error-code 5)
   (neutralise-markers 5) (turn-digest 5 "") (turn-digest "" 5) (sha256 5) (scan-emissions 5)
   (scan-emissions '(5)) (tool-permitted? 5 '()) (tool-permitted? "a" '(5)) (agent-entity 5)
-  (tool-entity '()))
+  (tool-entity '()) (flush-output-port 5))
 ; => ()
 
 ;; Accessors and modifiers of records do so too, also where the compiler integrates them.

@@ -30,3 +30,11 @@
 (set->list same)     ; => (3 1 2)
 (set-count s)        ; => 3
 (set-contains? s 1)  ; => #f
+
+;; Objects whose members differ only inside are different keys.
+(define (object i)
+  (list (dictionary 'user (dictionary 'place (list (vector i))) 'why 'same)))
+(define seen (dictionary))
+(do ((i 0 (+ i 1))) ((= i 3000)) (dictionary-set! seen (object i) i))
+(dictionary-count seen)                ; => 3000
+(dictionary-ref seen (object 2999) #f) ; => 2999

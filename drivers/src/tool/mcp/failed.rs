@@ -45,8 +45,11 @@ fn why(error: &ClientInitializeError) -> String {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => why(fallback),
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let known: Vec<&str> = server_supported.iter().map(ProtocolVersion::as_str).collect();
-            let known = shortened(&known.join(", "));
-            format!(": it speaks the revisions {known}, Duet those of 2026-07-28 and 2025-11-25")
+            let known = match known.as_slice() {
+                [] => "no revision".to_owned(),
+                known => format!("the revisions {}", shortened(&known.join(", "))),
+            };
+            format!(": it speaks {known}, Duet those of 2026-07-28 and 2025-11-25")
         }
         other => format!(": {}", shortened(&other.to_string())),
     }

@@ -16,7 +16,7 @@ use cap_std::fs::{Permissions, PermissionsExt as _};
 use duet_runtime::driver::ToolFailure;
 
 use super::Workspace;
-use super::change::{Change, Replacement, State, changes, content_of, record};
+use super::change::{Change, MODE_NEW, Replacement, State, changes, content_of, record};
 use super::temporary::Temporary;
 use crate::tool::failure::Kind;
 use crate::tool::interface::{Call, Outcome, off_thread};
@@ -117,7 +117,7 @@ impl Workspace {
         match (state, bytes) {
             (State::Absent, _) => self.remove(path, change.made.as_deref()).map_err(explain),
             (State::File { mode, .. }, Some(bytes)) => {
-                let is_new = change.before == State::Absent && state.is_like(&change.after);
+                let is_new = change.before == State::Absent && *mode == MODE_NEW && state.is_like(&change.after);
                 let permissions = (!is_new).then(|| Permissions::from_mode(*mode));
                 self.replace(path, bytes, permissions).map_err(explain)
             }

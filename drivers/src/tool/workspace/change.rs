@@ -24,6 +24,9 @@ use crate::tool::undo_log::{UndoLog, UndoNote};
 /// The maximum length of a file that can be recorded, and so replaced, in bytes.
 pub const KEPT_BYTES_MAX: u64 = 100_000_000;
 
+/// The permission bits of a file that is made, but for those that the system takes away.
+pub(crate) const MODE_NEW: u32 = 0o644;
+
 /// The label of a change in an undo note.
 const LABEL: &str = "workspace-change";
 
@@ -226,15 +229,27 @@ impl Workspace {
     /// # Errors
     /// Those of [`look`](Self::look).
     pub(crate) fn replacement(&self, path: &Path, after: Option<Vec<u8>>) -> Result<Replacement, ToolFailure> {
-        const MODE_NEW: u32 = 0o644;
+        self.replacement_with_mode(path, after, None)
+    }
+
+    /// Plans the same, and which permission bits the file has then.
+    ///
+    /// # Errors
+    /// Those of [`look`](Self::look).
+    pub(crate) fn replacement_with_mode(
+        &self,
+        path: &Path,
+        after: Option<Vec<u8>>,
+        mode: Option<u32>,
+    ) -> Result<Replacement, ToolFailure> {
         let PathContent { state, content } = self.look(path)?;
         let after = after
             .map(|bytes| Blob::new(bytes).map_err(|_| too_large(path)))
             .transpose()?;
-        let mode = match &state {
+        let mode = mode.unwrap_or(match &state {
             State::File { mode, .. } => *mode,
             State::Absent | State::Link { .. } | State::Other => MODE_NEW,
-        };
+        });
         let after_state = after.as_ref().map_or(State::Absent, |blob| State::File {
             content: blob.hash(),
             size_bytes: blob.as_bytes().len() as u64,
@@ -265,6 +280,10 @@ impl Workspace {
     /// `conflict` if another process has changed the file.
     pub(crate) fn is_pending(&self, change: &Change) -> Result<bool, ToolFailure> {
         let now = self.look(&change.path)?.state;
+        if change.before.is_like(&change.after) && now.is_like(&change.after) {
+            // Only the permissions change.
+            return Ok(now != change.after);
+        }
         if now.is_like(&change.after) {
             return Ok(false);
         }

@@ -1,6 +1,8 @@
 //! Tests of undo notes and of withdrawn calls.
 
 use super::*;
+use crate::tool::undo_log::UndoNote;
+use crate::tool::workspace::change::{changes, content_of};
 
 fn write_one(root: &std::path::Path) -> (World, Effect) {
     let registry = Registry::built_in(Workspace::open(root).unwrap(), []);
@@ -124,4 +126,120 @@ fn a_patch_that_fails_in_the_middle_puts_back_what_it_has_replaced() {
     };
     assert!(!place.path().join("a").exists());
     assert!(place.path().join("d").is_file());
+}
+
+/// A call that applies a patch.
+fn patch(root: &std::path::Path, patch: &str) -> (World, Effect) {
+    let registry = Registry::built_in(Workspace::open(root).unwrap(), []);
+    let payload = Fact::new(format!("{{patch: {patch:?}}}").parse().unwrap()).unwrap();
+    let name = "workspace/patch".to_owned();
+    (quiet(registry), effect(1, EffectKind::Tool { name, payload }))
+}
+
+/// The names in a folder with their permission bits for the owner and their contents.
+fn files(root: &std::path::Path) -> Vec<String> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut found: Vec<String> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode() >> 6 & 7;
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            format!("{} {mode} {text:?}", entry.file_name().display())
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_patch_renames_copies_and_makes_executable_and_all_is_put_back() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path();
+    for (name, text, mode) in [
+        ("a", "a\n", 0o644),
+        ("b", "b\n", 0o755),
+        ("c", "c\n", 0o644),
+        ("e", "e\n", 0o644),
+    ] {
+        std::fs::write(root.join(name), text).unwrap();
+        std::fs::set_permissions(root.join(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let before = files(root);
+    // Two files change places, one of them with a new line; one is copied, then executable.
+    let all = "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n\
+               diff --git a/b b/a\nsimilarity index 50%\nrename from b\nrename to a\n\
+               --- a/b\n+++ b/a\n@@ -1 +1,2 @@\n b\n+more\n\
+               diff --git a/c b/d\nsimilarity index 100%\ncopy from c\ncopy to d\n\
+               diff --git a/c b/c\nold mode 100644\nnew mode 100755\n\
+               diff --git a/e b/f\nold mode 100644\nnew mode 100755\nsimilarity index 100%\n\
+               rename from e\nrename to f\n\
+               diff --git a/g b/g\nnew file mode 100755\n--- /dev/null\n+++ b/g\n@@ -0,0 +1 @@\n+g\n";
+    let (mut world, call) = patch(root, all);
+    world.perform(vec![call.clone()]);
+    let (note, contents) = kept(world.next_input());
+    let after = [
+        r#"a 7 "b\nmore\n""#,
+        r#"b 6 "a\n""#,
+        r#"c 7 "c\n""#,
+        r#"d 6 "c\n""#,
+        r#"f 7 "e\n""#,
+        r#"g 7 "g\n""#,
+    ];
+    for attempt in 0..2 {
+        // The second attempt finds that all is done.
+        let (mut again, _) = patch(root, all);
+        again.perform(vec![call.clone(), proceed(note.clone(), contents.clone())]);
+        let told = outcome(again.next_input());
+        assert!(
+            told.contains(r#"{change: deleted, path: "e", size_bytes: 0}"#),
+            "{told}"
+        );
+        assert_eq!(files(root), after, "attempt {attempt}");
+    }
+    let recorded = UndoNote { note, contents };
+    let workspace = Workspace::open(root).unwrap();
+    for change in changes(&recorded.note).iter().rev() {
+        let bytes = content_of(&change.before, &recorded);
+        workspace.put(change, &change.before, bytes).unwrap();
+    }
+    assert_eq!(files(root), before);
+}
+
+#[test]
+fn a_patch_that_renames_what_is_not_there_or_onto_another_file_changes_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path();
+    for name in ["a", "b"] {
+        std::fs::write(root.join(name), name).unwrap();
+    }
+    let rename = |from: &str, to: &str| format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n");
+    for (text, expected) in [
+        (
+            rename("a", "b"),
+            "`b`: the patch makes it, and it is there; nothing was changed",
+        ),
+        (rename("x", "y"), "`x`"),
+        (rename("a", "c") + &rename("a", "d"), "`a` is renamed twice"),
+        (
+            rename("a", "c") + "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+A\n",
+            "`a` is renamed and changed",
+        ),
+        (rename("../a", "c"), "outside the root"),
+    ] {
+        let (mut world, call) = patch(root, &text);
+        world.perform(vec![call]);
+        match world.next_input() {
+            Some(Input::ToolResult {
+                outcome: Err(failure), ..
+            }) => {
+                assert!(failure.message.contains(expected), "{text}: {failure:?}");
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+        assert_eq!(files(root), [r#"a 6 "a""#, r#"b 6 "b""#], "{text}");
+    }
 }

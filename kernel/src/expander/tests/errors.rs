@@ -378,6 +378,28 @@ fn a_second_definition_of_a_name_in_a_program_is_a_warning() {
 }
 
 #[test]
+fn a_second_definition_of_a_name_in_a_library_is_a_warning() {
+    for (body, expected) in [
+        ("(define (f) 1) (define (f) 2)", &["f"][..]),
+        ("(define-record-type f (make n) f? (n n-of)) (define (f) 2)", &["f"]),
+        ("(define (f) 1)) (begin (define (f) 2)", &["f"]),
+        ("(define (f) 1)", &[]),
+    ] {
+        let library = format!("(define-library (lib) (export f) (import (duet kernel)) (begin {body}))");
+        let program = format!("{library} (import (lib)) (f)");
+        let expansion = session().expand_program("m", &program, &mut texts(&[])).unwrap();
+        let is_again = |warning: &&Diagnostic| {
+            let DiagnosticKind::DefinedAgain { name } = &warning.kind else {
+                return false;
+            };
+            name.to_string() == "f"
+        };
+        let found = expansion.warnings.iter().filter(is_again).count();
+        assert_eq!(found, expected.len(), "{body}");
+    }
+}
+
+#[test]
 fn an_unbound_argument_may_have_been_meant_as_a_symbol() {
     for (program, expected) in [
         (

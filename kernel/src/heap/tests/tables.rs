@@ -255,6 +255,84 @@ fn dictionaries_with_equal_keys_and_other_values_have_different_hashes() {
     assert_eq!(different.len(), hashes.len(), "{hashes:?}");
 }
 
+/// What a member of the object holds under each number.
+fn members(heap: &mut Heap, number: i32) -> [Value; 5] {
+    let key = heap.intern("id").unwrap();
+    let number = Value::small(number);
+    let object = heap.make_dictionary().unwrap();
+    heap.table_put(object, key, number).unwrap();
+    let deep = heap.make_dictionary().unwrap();
+    heap.table_put(deep, key, object).unwrap();
+    let list = heap.list(&[number], Value::NIL).unwrap();
+    let set = heap.make_set().unwrap();
+    heap.table_put(set, list, list).unwrap();
+    [
+        object,
+        deep,
+        list,
+        heap.make(Kind::Vector, &[list, object]).unwrap(),
+        set,
+    ]
+}
+
+#[test]
+fn members_with_parts_count_whole_and_in_any_order() {
+    let mut heap = roomy();
+    let keys = ["user", "place", "why"].map(|name| heap.intern(name).unwrap());
+    let object = |heap: &mut Heap, member: Value, is_reversed: bool| {
+        let object = heap.make_dictionary().unwrap();
+        let mut entries = [(keys[0], member), (keys[1], Value::small(7)), (keys[2], member)];
+        if is_reversed {
+            entries.reverse();
+        }
+        for (key, value) in entries {
+            heap.table_put(object, key, value).unwrap();
+        }
+        heap.list(&[object, member], Value::NIL).unwrap()
+    };
+    let mut hashes = BTreeSet::new();
+    for number in 0..200 {
+        let (these, others) = (members(&mut heap, number), members(&mut heap, number));
+        for (this, other) in these.into_iter().zip(others) {
+            let (a, b) = (object(&mut heap, this, false), object(&mut heap, other, true));
+            assert!(heap.equal(a, b));
+            assert_eq!(heap.hash(a), heap.hash(b));
+            hashes.insert(heap.hash(a));
+        }
+    }
+    assert_eq!(hashes.len(), 1000);
+}
+
+#[test]
+fn tables_that_have_no_end_or_are_too_large_hash_alike_in_any_order() {
+    let mut heap = roomy();
+    let keys = ["a", "b", "c"].map(|name| heap.intern(name).unwrap());
+    // Two ways to say one endless object, the second with its entries in another order.
+    let knots = [[0, 1, 2], [2, 1, 0]].map(|order| {
+        let object = heap.make_dictionary().unwrap();
+        let list = heap.list(&[Value::small(1), object], Value::NIL).unwrap();
+        let members = [list, object, Value::small(2)];
+        for place in order {
+            heap.table_put(object, keys[place], members[place]).unwrap();
+        }
+        object
+    });
+    assert!(heap.equal(knots[0], knots[1]));
+    assert_eq!(heap.hash(knots[0]), heap.hash(knots[1]));
+    // Each level has the one below twice: 2³⁰ parts.
+    let towers = [[0, 1], [1, 0]].map(|order| {
+        (0..30).fold(Value::small(1), |below, _| {
+            let object = heap.make_dictionary().unwrap();
+            for place in order {
+                heap.table_put(object, keys[place], below).unwrap();
+            }
+            object
+        })
+    });
+    assert!(heap.equal(towers[0], towers[1]));
+    assert_eq!(heap.hash(towers[0]), heap.hash(towers[1]));
+}
+
 #[test]
 fn long_and_deep_values_need_no_rust_stack() {
     let mut heap = roomy();

@@ -18,9 +18,22 @@ pub(super) struct FilePatch {
     pub(super) is_made: bool,
     /// Whether the patch deletes the file.
     pub(super) is_deleted: bool,
-    /// Whether the file has no content before or afterwards, so that no hunk is needed.
-    is_empty_file: bool,
+    /// The file whose content it gets, if that is another.
+    pub(super) source: Option<Source>,
+    /// Whether the file can be executed afterwards, if the patch says so.
+    pub(super) is_executable: Option<bool>,
+    /// Whether its other lines say enough without a hunk.
+    needs_no_hunk: bool,
     hunks: Vec<Hunk>,
+}
+
+/// The file that a patch renames or copies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    /// Its path.
+    pub(super) path: String,
+    /// Whether it stays.
+    pub(super) is_kept: bool,
 }
 
 /// Consecutive lines before and after the patch; lines include their ends.
@@ -45,14 +58,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, String> {
     while let Some((number, line)) = reader.lines.next() {
         reader.take(line).map_err(|problem| format!("line {number}{problem}"))?;
     }
-    reader.settle();
+    reader.settle().map_err(|problem| format!("the last file{problem}"))?;
     let patches = reader.patches;
     if patches.is_empty() {
         return Err("there is no `--- ` line in it".to_owned());
     }
     match patches
         .iter()
-        .find(|patch| patch.hunks.is_empty() && !patch.is_empty_file)
+        .find(|patch| patch.hunks.is_empty() && !patch.needs_no_hunk)
     {
         Some(patch) => Err(format!("there is no hunk for `{}`", patch.path)),
         None => Ok(patches),
@@ -63,8 +76,49 @@ pub(super) fn parse(text: &str) -> Result<Vec<FilePatch>, String> {
 struct PatchReader<'a, Lines: Iterator<Item = (usize, &'a str)>> {
     lines: Peekable<Lines>,
     patches: Vec<FilePatch>,
-    /// The file of the last `diff --git` line, while no hunk follows it.
-    announced: Option<Named>,
+    /// What the last `diff --git` line and those behind it say, while no `---` line follows.
+    announced: Option<Announced>,
+}
+
+/// Git's lines about a file before its `---` line, or without one.
+#[derive(Default)]
+struct Announced {
+    /// The file, if its name is the same on both sides.
+    named: Option<Named>,
+    /// The path behind `rename from` or `copy from`.
+    source: Option<Source>,
+    /// The path behind `rename to` or `copy to`.
+    target: Option<String>,
+    is_executable: Option<bool>,
+}
+
+impl Announced {
+    /// The part of the patch that the lines make, if they change anything.
+    ///
+    /// # Errors
+    /// The line that is missing.
+    fn patch(self) -> Result<Option<FilePatch>, String> {
+        let named = match (&self.source, self.target) {
+            (Some(_), Some(path)) => Named {
+                path,
+                is_made: false,
+                is_deleted: false,
+            },
+            (None, None) => match self.named {
+                Some(named) if named.is_made || named.is_deleted || self.is_executable.is_some() => named,
+                Some(_) | None => return Ok(None),
+            },
+            (Some(_), None) | (None, Some(_)) => {
+                return Err(": a rename or copy needs a line with `from` and one with `to`".to_owned());
+            }
+        };
+        Ok(Some(FilePatch {
+            source: self.source,
+            is_executable: self.is_executable,
+            needs_no_hunk: true,
+            ..FilePatch::of(named)
+        }))
+    }
 }
 
 impl<'a, Lines: Iterator<Item = (usize, &'a str)>> PatchReader<'a, Lines> {
@@ -72,18 +126,23 @@ impl<'a, Lines: Iterator<Item = (usize, &'a str)>> PatchReader<'a, Lines> {
     /// what joins it to the number of the line.
     fn take(&mut self, line: &str) -> Result<(), String> {
         if let Some(header) = line.strip_prefix("diff --git ") {
-            self.settle();
-            self.announced = Named::of_git(header).map_err(|problem| format!(": {problem}"))?;
+            self.settle()?;
+            self.announced = Some(Announced {
+                named: Named::of_git(header).map_err(|problem| format!(": {problem}"))?,
+                ..Announced::default()
+            });
         } else if let Some(old) = line.strip_prefix("--- ") {
             let new = self.lines.next().and_then(|(_, line)| line.strip_prefix("+++ "));
             let new = new.ok_or(" has `--- `, so the next line must begin with `+++ `")?;
             let sides = Side::read(old).and_then(|old| Ok((old, Side::read(new)?)));
             let (old, new) = sides.map_err(|problem| format!(": {problem}"))?;
             let named = Named::of(&old, &new).ok_or(" names no file")?;
+            self.settle()?;
             // The names of the same file follow its `diff --git` line.
-            self.announced.take_if(|announced| announced.path == named.path);
-            self.settle();
-            self.patches.push(FilePatch::of(named));
+            match self.patches.last_mut().filter(|last| last.is_announced_as(&named)) {
+                Some(last) => (last.is_made, last.is_deleted) = (named.is_made, named.is_deleted),
+                None => self.patches.push(FilePatch::of(named)),
+            }
         } else if let Some(ranges) = line.strip_prefix("@@ ") {
             if self.patches.is_empty() {
                 return Err(": the hunk is of no file; `---` and `+++` come first".to_owned());
@@ -100,38 +159,51 @@ impl<'a, Lines: Iterator<Item = (usize, &'a str)>> PatchReader<'a, Lines> {
 
     /// Takes a line that git adds. Others between files, such as `index`, are for people.
     fn take_extended(&mut self, line: &str) -> Result<(), String> {
-        let mode = |prefix: &str| line.strip_prefix(prefix).map(str::trim_end);
-        if let Some(mode) = mode("new file mode ").or_else(|| mode("deleted file mode ")) {
+        let rest = |prefix: &str| {
+            line.strip_prefix(prefix)
+                .map(|rest| rest.trim_end_matches(['\n', '\r']))
+        };
+        let path = |prefix: &str| rest(prefix).map(|rest| Side::read(rest).map_err(|problem| format!(": {problem}")));
+        if line.starts_with("@@@ ") {
+            return Err(": a combined patch of a merge is not understood".to_owned());
+        }
+        if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
+            return Err(": binary patches are not understood".to_owned());
+        }
+        // Without the first line of a file, the words stand in what a person wrote about the patch.
+        let Some(announced) = &mut self.announced else {
+            return Ok(());
+        };
+        if let Some(mode) = rest("new file mode ").or_else(|| rest("deleted file mode ")) {
             let is_made = line.starts_with("new");
-            let is_plain = mode == "100644" || (mode == "100755" && !is_made);
-            if !is_plain {
-                return Err(format!(
-                    ": files of mode {mode} are not understood, only those of mode 100644"
-                ));
-            }
-            if let Some(named) = &mut self.announced {
+            let is_executable = is_executable(mode)?;
+            announced.is_executable = is_made.then_some(is_executable);
+            if let Some(named) = &mut announced.named {
                 (named.is_made, named.is_deleted) = (is_made, !is_made);
             }
-        } else if line.starts_with("old mode ") || line.starts_with("new mode ") {
-            return Err(": changes of modes are not understood".to_owned());
-        } else if line.starts_with("@@@ ") {
-            return Err(": a combined patch of a merge is not understood".to_owned());
-        } else if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
-            return Err(": binary patches are not understood".to_owned());
-        } else if line.starts_with("rename ") || line.starts_with("copy ") {
-            return Err(": renames are not understood; delete one file and make the other".to_owned());
+        } else if let Some(mode) = rest("old mode ") {
+            is_executable(mode)?;
+        } else if let Some(mode) = rest("new mode ") {
+            announced.is_executable = Some(is_executable(mode)?);
+        } else if let Some(source) = path("rename from ").or_else(|| path("copy from ")) {
+            announced.source = Some(Source {
+                path: source?.name,
+                is_kept: line.starts_with("copy"),
+            });
+        } else if let Some(target) = path("rename to ").or_else(|| path("copy to ")) {
+            announced.target = Some(target?.name);
         }
         Ok(())
     }
 
-    /// Notes the file of the last `diff --git` line if it is made or deleted empty: git writes no
-    /// names and no hunk for it.
-    fn settle(&mut self) {
-        if let Some(named) = self.announced.take().filter(|named| named.is_made || named.is_deleted) {
-            let mut patch = FilePatch::of(named);
-            patch.is_empty_file = true;
-            self.patches.push(patch);
+    /// Notes the file of the last `diff --git` line if git's own lines say what changes: it writes
+    /// no names and no hunk for a file that is made or deleted empty, that is only renamed, or that
+    /// only gets another mode.
+    fn settle(&mut self) -> Result<(), String> {
+        if let Some(announced) = self.announced.take() {
+            self.patches.extend(announced.patch()?);
         }
+        Ok(())
     }
 
     fn hunk(&mut self, ranges: &str) -> Result<Hunk, String> {
@@ -165,6 +237,20 @@ struct Ranges {
     new: usize,
 }
 
+/// Whether files of a mode can be executed.
+///
+/// # Errors
+/// The mode, if files of it have no lines.
+fn is_executable(mode: &str) -> Result<bool, String> {
+    match mode.trim_end() {
+        "100644" => Ok(false),
+        "100755" => Ok(true),
+        other => Err(format!(
+            ": files of mode {other} are not understood, only those of mode 100644 or 100755"
+        )),
+    }
+}
+
 /// Reads `-line,count +line,count @@`; a count that is left out is 1.
 fn ranges_of(text: &str) -> Option<Ranges> {
     let (old, rest) = text.strip_prefix('-')?.split_once(" +")?;
@@ -183,9 +269,16 @@ impl FilePatch {
             path: named.path,
             is_made: named.is_made,
             is_deleted: named.is_deleted,
-            is_empty_file: false,
+            source: None,
+            is_executable: None,
+            needs_no_hunk: false,
             hunks: Vec::new(),
         }
+    }
+
+    /// Whether git's lines before a `---` line have told of the file that the line names.
+    fn is_announced_as(&self, named: &Named) -> bool {
+        self.needs_no_hunk && self.hunks.is_empty() && self.path == named.path
     }
 
     /// Applies the patch to a file's bytes.
@@ -395,23 +488,65 @@ mod tests {
     }
 
     #[test]
+    fn renames_copies_and_modes_are_those_of_git() {
+        let told = |text: &str| {
+            let patches = parse(text).expect(text);
+            let source = |patch: &FilePatch| match &patch.source {
+                Some(Source { path, is_kept: true }) => format!(" copies {path}"),
+                Some(Source { path, .. }) => format!(" renames {path}"),
+                None => String::new(),
+            };
+            let one = |patch: &FilePatch| {
+                let mode = patch
+                    .is_executable
+                    .map_or(String::new(), |is| format!(" executable {is}"));
+                format!("{}{}{mode} hunks {}", patch.path, source(patch), patch.hunks.len())
+            };
+            patches.iter().map(one).collect::<Vec<_>>().join("; ")
+        };
+        let rename = "diff --git a/e b/g\nsimilarity index 100%\nrename from e\nrename to g\n";
+        assert_eq!(told(rename), "g renames e hunks 0");
+        assert_eq!(told(&format!("{rename}{CHANGE}")), "g renames e hunks 0; f hunks 1");
+        let changed = "diff --git a/e b/f\nsimilarity index 60%\nrename from e\nrename to f\nindex 1..2 100644\n";
+        assert_eq!(
+            told(&format!("{changed}{}", CHANGE.replace("a/f", "a/e"))),
+            "f renames e hunks 1"
+        );
+        let copy = "diff --git a/e \"b/t\\tb\"\ncopy from e\ncopy to \"t\\tb\"\n";
+        assert_eq!(told(copy), "t\tb copies e hunks 0");
+        let mode = "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n";
+        assert_eq!(told(mode), "f executable true hunks 0");
+        assert_eq!(
+            told(&format!("{mode}index 1..2\n{CHANGE}")),
+            "f executable true hunks 1"
+        );
+        assert_eq!(
+            told(&format!("{rename}{mode}")),
+            "g renames e hunks 0; f executable true hunks 0"
+        );
+        let made = "diff --git a/f b/f\nnew file mode 100755\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n";
+        assert_eq!(told(made), "f executable true hunks 1");
+        assert_eq!(told(&format!("diff --git a/x b/y\nindex 1..2\n{CHANGE}")), "f hunks 1");
+    }
+
+    #[test]
     fn what_is_not_understood_is_refused_and_never_left_out() {
         let refused = |lines: &str| parse(&format!("diff --git a/e b/e\n{lines}\n{CHANGE}")).expect_err(lines);
+        for mode in [
+            "new file mode 120000",
+            "old mode 120000",
+            "new mode 160000",
+            "deleted file mode 120000",
+        ] {
+            let number = mode.rsplit(' ').next().expect(mode);
+            assert_eq!(
+                refused(mode),
+                format!("line 2: files of mode {number} are not understood, only those of mode 100644 or 100755")
+            );
+        }
         assert_eq!(
-            refused("new file mode 120000"),
-            "line 2: files of mode 120000 are not understood, only those of mode 100644"
-        );
-        assert_eq!(
-            refused("new file mode 100755"),
-            "line 2: files of mode 100755 are not understood, only those of mode 100644"
-        );
-        assert_eq!(
-            refused("old mode 100644\nnew mode 100755"),
-            "line 2: changes of modes are not understood"
-        );
-        assert_eq!(
-            refused("rename from e\nrename to g"),
-            "line 2: renames are not understood; delete one file and make the other"
+            refused("rename from e"),
+            "line 3: a rename or copy needs a line with `from` and one with `to`"
         );
         assert_eq!(
             refused("@@@ -1,2 -1,2 +1,3 @@@"),

@@ -18,7 +18,7 @@ const NOWHERE: &str = "/dev/null";
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Side {
     /// The name as it stands, without quotes.
-    name: String,
+    pub(super) name: String,
     /// Whether the header says that there is no such file on this side.
     is_absent: bool,
 }
