@@ -43,6 +43,7 @@ files! {
     "timeline.js" "text/javascript; charset=utf-8"
     "turns.js" "text/javascript; charset=utf-8"
     "value.js" "text/javascript; charset=utf-8"
+    "why.js" "text/javascript; charset=utf-8"
 }
 
 #[cfg(test)]

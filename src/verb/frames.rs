@@ -329,6 +329,8 @@ pub(crate) type Form = Vec<ComputationForm>;
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ComputationForm {
     actor: u64,
+    /// The actor by role and number, and its strand.
+    name: String,
     /// The fiber that waits, or that of a strand that failed; null for what failed the turn.
     fiber: Option<u64>,
     is_failed: bool,
@@ -339,6 +341,8 @@ pub(crate) struct ComputationForm {
 /// A procedure that was active.
 #[derive(Serialize, JsonSchema)]
 struct FrameForm {
+    /// Its number for `duet why --variable NAME --frame N`; null if that does not show it.
+    number: Option<usize>,
     /// Its name; `?` if it has none.
     procedure: String,
     /// The text of the call that it made.
@@ -357,7 +361,12 @@ struct VariableForm {
 }
 
 fn form_of(computation: &Computation, texts: &SourceTexts) -> ComputationForm {
+    let mut shown_before = 0;
     let frames = computation.frames.iter().map(|shown| {
+        let number = shown.is_worth_showing().then(|| {
+            shown_before += 1;
+            shown_before
+        });
         let (source, line) = match &shown.frame.at {
             FramePlace::Text { source, start } => (Some(source.clone()), texts.line_of(source, *start)),
             FramePlace::Gone | FramePlace::Unknown => (None, None),
@@ -367,6 +376,7 @@ fn form_of(computation: &Computation, texts: &SourceTexts) -> ComputationForm {
             value: variable.value.clone(),
         });
         FrameForm {
+            number,
             procedure: shown.frame.procedure.clone(),
             source,
             line,
@@ -375,6 +385,7 @@ fn form_of(computation: &Computation, texts: &SourceTexts) -> ComputationForm {
     });
     ComputationForm {
         actor: computation.actor.0,
+        name: computation.name.clone(),
         fiber: computation.fiber.map(|fiber| fiber.0),
         is_failed: computation.parked.is_none(),
         frames: frames.collect(),

@@ -8,15 +8,14 @@
 //! Read next: `../../runtime/src/history/chain.rs`.
 
 mod doors;
+mod output;
 mod value;
 
 use std::num::NonZeroUsize;
-use std::ops::Range;
 
 use duet_journal::Sequence;
 use duet_kernel::machine::Cut;
 use duet_runtime::action::Action;
-use duet_runtime::driver::Stream;
 use duet_runtime::history::chain::{CausalTurn, causal_turns};
 use duet_runtime::history::changes::{FactChange, Sought};
 use duet_runtime::model::codec::Codec;
@@ -38,13 +37,13 @@ use crate::journal::Place;
 use crate::origins::Origins;
 use crate::owned_run;
 use crate::query::Query;
-use crate::records::Records;
 use crate::render::{SourceTexts, TextForm};
 use crate::turn;
 use crate::turn::json::{CauseForm, Kinded, json_action, json_cause, json_event};
 use crate::turn::line::{Tone, actor, did};
 use crate::value_json;
 use crate::value_text::abbreviated;
+use output::{of_output, of_written};
 use value::Values;
 
 /// Shows where the values of a fact, a line of output, a call or a variable came from.
@@ -87,6 +86,9 @@ pub(crate) struct Request {
     /// Begins at this line of output.
     #[arg(long, value_name = "N", conflicts_with = "address")]
     output: Option<NonZeroUsize>,
+    /// Begins at this line of the turn's output, counted from 1.
+    #[arg(skip)]
+    written: Option<NonZeroUsize>,
     /// Begins at this call of a tool in the turn.
     #[arg(long, value_name = "N", conflicts_with_all = ["address", "output"])]
     call: Option<NonZeroUsize>,
@@ -167,6 +169,9 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     if let Some(number) = request.output {
         return of_output(&look, request, number, most);
     }
+    if let Some(number) = request.written {
+        return of_written(&look, request, number, most);
+    }
     if let Some(number) = request.call {
         let place = look.resolve_turn(request.start())?;
         let opened = doors::call(&look, &place, number, request.argument.as_deref(), most)?;
@@ -189,26 +194,6 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         return Ok(report);
     }
     of_fact(&look, request, most)
-}
-
-fn of_output(
-    look: &ProjectReader<'_>,
-    request: &Request,
-    number: NonZeroUsize,
-    most: usize,
-) -> Result<Report, CommandError> {
-    let place = look.resolve_turn(request.start())?;
-    let found = output(look, &place, number.get())?;
-    let mut report = Report::nothing(place);
-    if let Some(Line { turn, text, bytes }) = found {
-        report.line = Some(text);
-        let wanted = Wanted::Output(1, bytes);
-        if let Some(explained) = value::explained(look, &report.place.at_turn(turn), &wanted, most)? {
-            report.values = explained.values;
-        }
-        report.lead(look, turn, most)?;
-    }
-    Ok(report)
 }
 
 fn of_fact(look: &ProjectReader<'_>, request: &Request, most: usize) -> Result<Report, CommandError> {
@@ -265,69 +250,6 @@ fn by(look: &ProjectReader<'_>, place: &Place, at: Sequence, action: usize) -> O
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
     let origin = run.place_of(&record, action).ok()??;
     texts.form_at(&origin)
-}
-
-/// A line of output.
-struct Line {
-    /// The turn that ended it.
-    turn: Sequence,
-    text: String,
-    /// Its bytes among those that the turn has written.
-    bytes: Range<usize>,
-}
-
-/// Finds the turn that wrote a line of output, and the line.
-fn output(look: &ProjectReader<'_>, place: &Place, number: usize) -> Result<Option<Line>, CommandError> {
-    let (mut left, mut found) = (number, None);
-    for record in Records::oldest_first(place.source(look.store), Sequence::FIRST..=place.at()) {
-        look.go_on()?;
-        let record = record?;
-        let at = record.header().sequence;
-        let Body::Turn(turn) = turn::body(&record)? else {
-            continue;
-        };
-        let mut written = 0;
-        for action in turn.actions.iter().flat_map(Action::done) {
-            let Action::Write(write) = action else { continue };
-            if write.stream != Stream::Output {
-                continue;
-            }
-            let text = String::from_utf8_lossy(&write.bytes.0);
-            for piece in text.split_inclusive('\n') {
-                let bytes = written..written + piece.len();
-                written = bytes.end;
-                if left == 1 {
-                    note_piece(&mut found, at, piece, bytes);
-                }
-                if piece.ends_with('\n') {
-                    left -= 1;
-                }
-                if left == 0 {
-                    return Ok(found);
-                }
-            }
-        }
-    }
-    // The last line may have no end.
-    Ok(found)
-}
-
-/// Adds a piece to the line that is wanted.
-fn note_piece(found: &mut Option<Line>, turn: Sequence, piece: &str, bytes: Range<usize>) {
-    let piece = piece.trim_end_matches('\n');
-    let line = found.get_or_insert_with(|| Line {
-        turn,
-        text: String::new(),
-        bytes: bytes.clone(),
-    });
-    // A line that several turns wrote is explained by the last one that wrote some of it.
-    if line.turn != turn && !piece.is_empty() {
-        (line.turn, line.bytes) = (turn, bytes.clone());
-    }
-    if line.turn == turn {
-        line.bytes.end = bytes.end;
-    }
-    line.text.push_str(piece);
 }
 
 impl Report {

@@ -227,6 +227,8 @@ fn each_question_of_the_page_has_an_answer() {
     assert_eq!(*pattern, "<job 1 \"<b>bold</b>\">");
     let why = served.report(json!({ "verb": "why", "pattern": pattern, "address": "p@1" }));
     assert_eq!(why["chain"][0]["turn"], 1);
+    let written = served.report(json!({ "verb": "why", "written": 1, "address": "p@1" }));
+    assert_eq!((&written["line"], &written["chain"]), (&Value::Null, &json!([])));
     let waits = served.report(json!({ "verb": "waits", "address": "p" }));
     assert_eq!(waits["requests"][0]["kind"], "ask");
     let shown = served.post(&json!({ "verb": "show", "address": "p@1" }));
@@ -248,6 +250,36 @@ fn each_question_of_the_page_has_an_answer() {
     assert_eq!(diff["shared"], 0);
     let checked = served.post(&json!({ "check": true }));
     assert_eq!(checked["code"], 0, "{checked}");
+}
+
+#[test]
+fn a_page_asks_where_an_output_a_call_and_a_variable_came_from() {
+    let program = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
+(define (twice n) (* n 2))
+(display \"sum\")
+(newline)
+(display (twice 21))
+(newline)
+(define (pause n) (sleep (twice n)) (await (signal 'go)) n)
+(pause 4)";
+    let desk = Desk::new(&[("p.scm", program)]);
+    assert_eq!(desk.duet("run p.scm").code, 4);
+    let served = Served::start(&desk, &[]);
+    let made = |report: &Value| {
+        let steps = report["values"]["steps"].as_array().unwrap().iter();
+        let forms = steps.filter_map(|step| step["by"]["form"].as_str().map(str::to_owned));
+        forms.collect::<Vec<_>>()
+    };
+    let written = served.report(json!({ "verb": "why", "written": 2, "address": "p@1" }));
+    assert_eq!(written["line"], "42");
+    assert!(made(&written).contains(&"(* n 2)".to_owned()), "{written}");
+    let frames = served.report(json!({ "verb": "frames", "address": "p" }));
+    let frame = &frames[0]["frames"][0];
+    assert_eq!((&frame["procedure"], &frame["number"]), (&json!("pause"), &json!(1)));
+    assert_eq!(frames[0]["name"], "main");
+    let fiber = &frames[0]["fiber"];
+    let variable = json!({ "verb": "why", "variable": "n", "frame": 1, "fiber": fiber, "address": "p" });
+    assert_eq!(served.report(variable)["variable"]["value"], "4");
 }
 
 #[test]

@@ -26,8 +26,12 @@ export function tone(turn) {
   return "plain";
 }
 
-/** The name of the actor of a turn; a run begins for the main program. */
-export const actor = (turn) => turn.actor?.name ?? "main";
+/** The name of the strand that took a turn, as the command line has it: that of its actor, and its
+ * own if it has one; a run begins for the main program. */
+export function actor(turn) {
+  const name = turn.actor?.name ?? "main";
+  return turn.strand ? `${name}/${turn.strand}` : name;
+}
 
 /** The begin of an actor's name, and its number, if it has one. */
 export function ends(name) {

@@ -12,7 +12,7 @@ import { PANELS } from "./panels.js";
 import { name } from "./place.js";
 import { refusal } from "./refusal.js";
 import { moment } from "./time.js";
-import { line } from "./value.js";
+import { causes, explanation, turnsOf } from "./why.js";
 
 export class Moment {
   /** `hooks` has `pick`, `light(chain)`, `asked(turn)`, `changed(tab)` and `acted()`. */
@@ -126,18 +126,27 @@ export class Moment {
     }
   }
 
-  /** Lights the turns that led to a fact, or to the turn at the cursor. */
-  async why(pattern) {
-    if (pattern === undefined) {
-      this.chain(await this.back());
-      return;
-    }
+  /** Shows where the values of a fact, a text, a call or a variable came from, and lights their
+   * turns; without a question, those that led to the turn at the cursor. */
+  async why(question) {
+    const { address, tab } = this;
+    const isHere = () => this.address === address && this.tab === tab;
+    const pick = (turn) => this.hooks.pick(turn);
+    this.tell(make("section", { class: "why" }, make("p", { class: "quiet waiting" }, "Following the values …")));
     try {
-      const { report, messages } = await ask("why", { pattern, address: this.address });
-      const chain = report.chain.map((link) => link.turn);
-      this.chain(chain, report.fact === null ? messages.join(" ") : line(report.fact, 80), report.chain);
+      if (question === undefined) {
+        const chain = await this.back();
+        if (!isHere()) return;
+        this.hooks.light(chain);
+        this.tell(causes(this.at, chain, { pick }));
+        return;
+      }
+      const answer = await ask("why", { address, ...question });
+      if (!isHere()) return;
+      this.hooks.light(turnsOf(answer.report));
+      this.tell(explanation(answer, { pick, all: () => this.why({ ...question, all: true }) }));
     } catch (error) {
-      put(this.body, refusal(error));
+      if (isHere()) this.tell(make("section", { class: "why" }, refusal(error)));
     }
   }
 
@@ -158,32 +167,11 @@ export class Moment {
     return chain;
   }
 
-  chain(turns, what = `turn ${this.at}`, links = []) {
-    this.hooks.light(turns);
-    const steps = [...turns].sort((one, two) => one - two);
-    const asked = new Map(links.map((link) => [link.turn, link.asked]));
-    const words = (turn) => (asked.get(turn) ? `turn ${turn}, asked for in ${asked.get(turn)}` : `turn ${turn}`);
+  /** Shows an explanation above the part. */
+  tell(section) {
     this.body.querySelector(".why")?.remove();
-    this.body.prepend(
-      make(
-        "section",
-        { class: "why" },
-        make("h3", {}, `What led to ${what}`),
-        steps.length === 0
-          ? make("p", { class: "quiet" }, "Nothing did, up to this turn.")
-          : make(
-              "ol",
-              { class: "chain-list" },
-              steps.map((turn) =>
-                make(
-                  "li",
-                  {},
-                  button(words(turn), () => this.hooks.pick(turn), { class: "link" }),
-                ),
-              ),
-            ),
-      ),
-    );
+    this.body.prepend(section);
+    section.scrollIntoView({ block: "nearest" });
   }
 }
 

@@ -41,7 +41,9 @@ const empty = (words) => make("p", { class: "empty" }, words);
 
 const section = (title, ...children) => make("section", {}, make("h3", {}, title), children);
 
-function pieces(title, found) {
+/** Pieces of a turn; `why(piece, at)` gives what shows where the values of one came from, if it has
+ * some. */
+function pieces(title, found, why = () => undefined) {
   const shown = loud(found);
   if (shown.length === 0) return null;
   return section(
@@ -49,7 +51,13 @@ function pieces(title, found) {
     make(
       "ul",
       { class: "pieces" },
-      shown.map((piece) => make("li", {}, make("span", { class: `piece ${piece.tone}` }, piece.text))),
+      shown.map((piece) => {
+        const asked = why(found.indexOf(piece));
+        const word = asked
+          ? button(piece.text, asked, { class: `fact piece ${piece.tone}`, title: "why: where its values came from" })
+          : make("span", { class: `piece ${piece.tone}` }, piece.text);
+        return make("li", {}, word);
+      }),
     ),
   );
 }
@@ -58,6 +66,21 @@ function pieces(title, found) {
 function earlyTurn({ turn }) {
   if (!turn || turn.program !== undefined) return null;
   return make("div", {}, pieces("Received", turn.heard), pieces("Did", turn.did));
+}
+
+/** What asks about the calls of a turn, by their places among its actions. */
+function whyOfCalls(actions, moment) {
+  const asked = new Map();
+  let calls = 0;
+  (actions ?? []).forEach((action, at) => {
+    const done = ["approve", "admit"].includes(action.kind) ? action.attempts : [action];
+    if (done.some((one) => one.kind === "invoke-tool")) {
+      const call = calls + 1;
+      asked.set(at, () => moment.why({ call }));
+    }
+    calls += done.filter((one) => one.kind === "invoke-tool").length;
+  });
+  return (at) => asked.get(at);
 }
 
 function drawTurn({ report, patterns = [] }, moment) {
@@ -91,7 +114,7 @@ function drawTurn({ report, patterns = [] }, moment) {
     {},
     report.failure && failure(report.failure),
     turn && pieces("Received", turn.heard),
-    turn && !report.failure && pieces("Did", turn.did),
+    turn && !report.failure && pieces("Did", turn.did, whyOfCalls(report.actions, moment)),
     report.attempts?.length > 0 &&
       section(
         "Refused by the gate",
@@ -194,7 +217,7 @@ function factRow(value, pattern, sign, moment) {
     { class: sign === "+" ? "came" : sign === "−" ? "went" : null },
     sign && make("span", { class: "fact-sign", "aria-label": sign === "+" ? "came" : "went" }, sign),
     pattern
-      ? button(words, () => moment.why(pattern), { class: "fact", title: "why: the turns that led to it" })
+      ? button(words, () => moment.why({ pattern }), { class: "fact", title: "why: where its values came from" })
       : make("code", {}, words),
   );
 }
@@ -331,9 +354,7 @@ function said(message, moment) {
 function drawOutput({ report }, moment) {
   const rows = [...report.turns]
     .reverse()
-    .flatMap((turn) =>
-      (turn.actions ?? []).filter((action) => action.kind === "write").map((action) => ({ turn: turn.turn, action })),
-    );
+    .flatMap(outputOf);
   if (rows.length === 0) return empty("The program has written nothing up to here.");
   return make(
     "div",
@@ -343,16 +364,44 @@ function drawOutput({ report }, moment) {
     make(
       "div",
       { class: "console" },
-      rows.map(({ turn, action }) =>
+      rows.map(({ turn, text, isError, written }) =>
         make(
           "div",
-          { class: isError(action) ? "line error" : "line" },
+          { class: isError ? "line error" : "line" },
           button(String(turn), () => moment.hooks.pick(turn), { class: "link number", title: `turn ${turn}` }),
-          make("span", {}, action.text ?? "(bytes)"),
+          written
+            ? button(
+                text,
+                () => moment.why({ written, address: name({ ...moment.place, turn }) }),
+                { class: "fact", title: "why: where its values came from" },
+              )
+            : make("span", {}, text),
         ),
       ),
     ),
   );
+}
+
+/** The lines that a turn has written; `written` is the number of one among those to standard output,
+ * as far as it is known. */
+function outputOf(turn) {
+  let count = 0;
+  return (turn.actions ?? [])
+    .filter((action) => action.kind === "write")
+    .flatMap((action) => {
+      if (action.text === undefined) {
+        // Duet counts the lines in bytes that are no text otherwise.
+        count = NaN;
+        return [{ turn: turn.turn, text: "(bytes)", isError: isError(action) }];
+      }
+      const lines = action.text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+      return lines.map((text) => ({
+        turn: turn.turn,
+        text,
+        isError: isError(action),
+        written: isError(action) ? undefined : (count += 1),
+      }));
+    });
 }
 
 const isError = (action) =>
@@ -386,7 +435,7 @@ function drawFiles(known, moment) {
 
 const SIGN = { same: " ", added: "+", removed: "−", gap: "⋯" };
 
-function drawFrames({ report }) {
+function drawFrames({ report }, moment) {
   if (report.length === 0) return empty("No computation stands here.");
   return make(
     "div",
@@ -394,21 +443,21 @@ function drawFrames({ report }) {
     report.map((computation) =>
       section(
         computation.is_failed
-          ? `The procedures that were active${computation.fiber === null ? "" : ` in fiber ${computation.fiber}`}`
-          : `Fiber ${computation.fiber} of actor ${computation.actor}`,
+          ? `The procedures that were active in ${computation.name}`
+          : `Fiber ${computation.fiber} of ${computation.name}`,
         make(
           "ol",
           { class: "frames" },
           computation.frames
             .filter((frame) => frame.variables.length > 0 || !/^(%|\?$)/.test(frame.procedure))
-            .map(frame),
+            .map((shown) => frame(shown, computation, moment)),
         ),
       ),
     ),
   );
 }
 
-function frame(frame) {
+function frame(frame, { fiber }, moment) {
   const at = frame.source ? ` ${frame.source}${frame.line ? `:${frame.line}` : ""}` : "";
   return make(
     "li",
@@ -427,12 +476,22 @@ function frame(frame) {
               "tr",
               {},
               make("th", { scope: "row" }, variable.name),
-              make("td", {}, make("code", {}, variable.value ?? "?")),
+              make("td", {}, value(variable, { frame: frame.number, fiber }, moment)),
             ),
           ),
         ),
       ),
   );
+}
+
+/** The value of a variable, which tells where it came from. */
+function value({ name, value }, { frame, fiber }, moment) {
+  if (value === null || frame === null) return make("code", {}, value ?? "?");
+  const asked = fiber === null ? { frame } : { frame, fiber };
+  return button(value, () => moment.why({ variable: name, ...asked }), {
+    class: "fact",
+    title: "why: where it came from",
+  });
 }
 
 function drawRecord({ report }, moment) {

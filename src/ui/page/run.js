@@ -183,6 +183,7 @@ export class Run {
       this.searched = this.head;
       const { report } = await ask("explain", { address: name({ ...this.place, turn: null }) }, this.signal);
       this.explained = report.failure;
+      this.failedCall = report.failed_call;
       this.failed = [report.failure, ...report.others].filter(Boolean).map((failure) => failure.turn);
     }
   }
@@ -328,6 +329,7 @@ export class Run {
         make("strong", {}, standing.status === "failed" ? `Failed with code ${standing.code}` : "Cannot be restored"),
         make("span", { class: "banner-words" }, this.explained ? firstFailure(this.explained) : standing.words),
         this.explained && this.failureButtons(this.explained),
+        this.explained && this.failedCall && this.callBefore(this.failedCall),
         acts,
       );
     }
@@ -352,6 +354,15 @@ export class Run {
       typeof variables === "number" && button("Variables there", () => this.pick(variables, "variables")),
       led.length > 0 && button("What led to it", () => this.light(chain), { title: "light the turns of the chain" }),
       typeof answered === "number" && button(`The answer before, turn ${answered}`, () => this.pick(answered)),
+    ];
+  }
+
+  /** The call that failed before, whose result the program judged itself. */
+  callBefore({ turn, name, words, count }) {
+    const more = count > 1 ? `, the first of ${count} calls that failed` : "";
+    return [
+      make("span", { class: "banner-words" }, `Before, ${name}: ${words}${more}`),
+      button(`Go to the call's end, turn ${turn}`, () => this.pick(turn)),
     ];
   }
 

@@ -11,9 +11,9 @@ import { counted, lasting, moment } from "./time.js";
 const LANE = 28;
 const TOP = 22;
 
-/** The height of the track of a call, and how many tracks a lane has. */
+/** The height of the track of a call, and how many tracks a lane has at most. */
 const CALL = 6;
-const CALLS = 6;
+const CALLS = 32;
 
 /** The lanes that are drawn; a run may have thousands of actors. */
 const LANES = 60;
@@ -60,11 +60,14 @@ export class Timeline {
       this.cursor(look, height),
     );
     const more = lanes.length - shown.length;
+    const crowd = calls.found.filter((call) => rows.has(call.name) && call.track >= CALLS).length;
     put(
       this.root,
       drawing,
+      crowd > 0 &&
+        make("p", { class: "quiet lanes-more" }, `${counted(crowd, "more call")} at the same time ${crowd === 1 ? "has" : "have"} no bar here; zoom in.`),
       more > 0 &&
-        make("p", { class: "quiet lanes-more" }, `${counted(more, "more actor takes", "more actors take")} turns here; filter by actor:NAME.`),
+        make("p", { class: "quiet lanes-more" }, `${counted(more, "more actor or strand takes", "more actors or strands take")} turns here; filter by actor:NAME.`),
     );
   }
 
@@ -132,7 +135,8 @@ export class Timeline {
         const call = open.get(piece.request) ?? { name: actor(turn), begin: this.gutter };
         open.delete(piece.request);
         const length = piece.duration_ms === undefined ? "" : `, ${lasting(piece.duration_ms)}`;
-        found.push({ ...call, end, tone: isTimer(piece) ? "timer" : piece.tone, words: `${piece.text}${length}` });
+        // A strand often begins in a turn of another one, which makes its first call.
+        found.push({ ...call, name: actor(turn), end, tone: isTimer(piece) ? "timer" : piece.tone, words: `${piece.text}${length}` });
       }
       for (const piece of (turn.did ?? []).filter((piece) => piece.request !== undefined)) {
         open.set(piece.request, { name: actor(turn), begin: end, piece });
@@ -281,7 +285,9 @@ function laneNames(items) {
   for (const item of items) {
     for (const turn of item.turns) names.set(actor(turn), turn.actor?.id ?? -1);
   }
-  return [...names].sort((one, two) => one[1] - two[1]).map(([name]) => name);
+  const before = ([one, first], [two, second]) =>
+    first - second || one.localeCompare(two, undefined, { numeric: true });
+  return [...names].sort(before).map(([name]) => name);
 }
 
 /** Gives each item its share of the width, and the pause before it. */

@@ -60,6 +60,23 @@ const PAY: &str = r#"(import (scheme base) (duet base) (duet dataspace) (duet po
 (call-tool 'clerk 'pay/send (dictionary 'amount 9007199254740993 'rate 1.0 'to 'bank 'name "Ada"))
 "#;
 
+/// Strands at the same time, whose values lead to a fact, a line and a call.
+const JOBS: &str = r#"(import (scheme base) (scheme write) (duet base) (duet dataspace) (duet agents))
+(define (price item) (* item 12))
+(define prices (par-map (lambda (n) (sleep n) (price n)) '(1 2 3)))
+(define second (cadr prices))
+(assert! (record 'priced second))
+(display second)
+(newline)
+(call-tool 'clerk 'pay/send (dictionary 'amount (* 2 second)))
+(await (signal 'go))
+"#;
+
+/// More questions at the same time than the timeline has tracks.
+const CROWD: &str = r#"(import (scheme base) (duet base) (duet dataspace) (duet agents))
+(par-map (lambda (n) (await (user-input :prompt "Size?"))) (iota 40))
+"#;
+
 const PAID: &str = r#"{"pay/send": [<returns "sent">]}"#;
 
 /// The time in which something on a desk has to happen.
@@ -107,6 +124,8 @@ impl Desk {
             ("waits.scm", WAITS),
             ("pay.scm", PAY),
             ("paid.pr", PAID),
+            ("jobs.scm", JOBS),
+            ("crowd.scm", CROWD),
         ] {
             fs::write(desk.folder.path().join(name), text)?;
         }
@@ -118,6 +137,8 @@ impl Desk {
             "signal waits red 1",
             "mark waits@1 before",
             "run pay.scm --double paid.pr",
+            "run jobs.scm --double paid.pr",
+            "run crowd.scm",
         ] {
             desk.duet(line)?;
         }
@@ -190,6 +211,14 @@ impl Desk {
             .and_then(|turns| turns.last())
             .and_then(|turn| turn["turn"].as_u64());
         turn.ok_or_else(|| Failed(format!("no answer: {log}")))
+    }
+
+    /// The newest turn that called a tool.
+    pub(crate) fn call_turn(&self, run: &str) -> Result<u64, Failed> {
+        let log = self.duet(&format!("log {run} --json --kind invoke-tool --limit 1"))?;
+        let turns: serde_json::Value = serde_json::from_str(&log)?;
+        let turn = turns[0]["turn"].as_u64();
+        turn.ok_or_else(|| Failed(format!("no call: {log}")))
     }
 
     /// Waits until a run is in the journal.

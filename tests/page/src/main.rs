@@ -5,6 +5,7 @@
 //! Read next: `desk.rs`, `browser.rs`, `../../it/ui.rs`.
 
 mod browser;
+mod causes;
 mod desk;
 mod looks;
 mod pictures;
@@ -13,6 +14,9 @@ mod said;
 use std::process::ExitCode;
 
 use browser::{Browser, Failed, Screen};
+use causes::{
+    a_click_on_a_value_shows_where_it_came_from, calls_without_a_bar_are_counted, strands_have_lanes_of_their_own,
+};
 use desk::Desk;
 use said::{
     a_filter_names_what_has_blanks, a_filter_that_is_refused_says_so_beside_its_box, every_kind_of_wait_is_told,
@@ -32,6 +36,9 @@ type Step =
 const STEPS: &[(&str, Step)] = steps! {
     a_failed_run_says_why_before_everything_else
     the_variables_and_the_chain_of_a_fact_are_shown
+    a_click_on_a_value_shows_where_it_came_from
+    strands_have_lanes_of_their_own
+    calls_without_a_bar_are_counted
     an_input_is_amended_and_the_branches_are_compared
     texts_of_a_program_stay_texts
     keys_move_the_cursor_and_the_address_follows
