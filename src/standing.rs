@@ -17,8 +17,9 @@ use duet_drivers::text::line;
 use duet_journal::beside::{append_beside, text_beside};
 use duet_journal::{Head, Need, Owner, RecordHash, RunId, Sequence, Store};
 use duet_runtime::action::Action;
+use duet_runtime::model::failure::Failure;
 use duet_runtime::model::moment::Moment;
-use duet_runtime::record::{Body, Outcome};
+use duet_runtime::record::{Body, Outcome, TurnRecord};
 use duet_runtime::run::Run;
 use duet_runtime::state::RunState;
 use duet_runtime::state::actor::{Condition, Wait};
@@ -34,7 +35,7 @@ use crate::origins::{Origin, Origins};
 use crate::owned_run::{self, compiled};
 use crate::records::{Records, hash_at};
 use crate::turn;
-use crate::verb::explain::asked_words;
+use crate::verb::explain::{asked_words, end_of_main};
 use crate::verb::waits::{Waiting, facts, waits};
 
 /// How a run stands.
@@ -235,11 +236,9 @@ impl<'a> Standings<'a> {
     }
 }
 
-/// Whether a turn may call a language model or receive an answer, by the bytes of its body, which
-/// has names as they are spelled: decoding every turn of a long run takes as long as reading it.
+/// Whether a turn may call a language model or receive an answer.
 fn may_concern_models(body: &[u8]) -> bool {
-    let has = |name: &[u8]| body.windows(name.len()).any(|part| part == name);
-    has(b"answered") || has(exchange::TOOL.as_bytes())
+    turn::may_have(body, "answered") || turn::may_have(body, exchange::TOOL)
 }
 
 impl Finding {
@@ -299,7 +298,7 @@ fn find(store: &dyn Store, place: &Place) -> (Rest, String, Option<u64>) {
     };
     let rest = Rest::of(&restored);
     let words = if matches!(rest, Rest::Ended(1..)) {
-        failure(store, place)
+        failure(store, place, restored.state()).ok().flatten()
     } else {
         waited_for(&restored, rest)
     };
@@ -359,19 +358,29 @@ fn is_call(request: &Request) -> bool {
     matches!(request.question, Asked::Tool { .. }) && request.answer.is_none() && !is_inbox(request)
 }
 
-/// Why the last turn of a run failed, if it did.
-#[expect(clippy::wildcard_enum_match_arm, reason = "two kinds of actions tell of failures")]
-fn failure(store: &dyn Store, place: &Place) -> Option<String> {
-    let record = owned_run::record_at(store, place, place.at()).ok()?;
-    let Body::Turn(turn) = turn::body(&record).ok()? else {
-        return None;
+/// Why a run failed: with what its main program ended, or else the first failure that no actor took.
+fn failure(store: &dyn Store, place: &Place, state: &RunState) -> Result<Option<String>, CommandError> {
+    let untaken = state.untaken.first.first().map(|untaken| untaken.turn);
+    let at = match end_of_main(store, place, state)? {
+        Some(at) => at,
+        None => untaken.unwrap_or(place.at()),
     };
+    let record = owned_run::record_at(store, place, at)?;
+    Ok(match turn::body(&record)? {
+        Body::Turn(turn) => told_failure(&turn).map(turn::describe),
+        Body::Genesis(_) => None,
+    })
+}
+
+/// The failure with which a turn ended, or which it reported.
+#[expect(clippy::wildcard_enum_match_arm, reason = "two kinds of actions tell of failures")]
+fn told_failure(turn: &TurnRecord) -> Option<&Failure> {
     if let Outcome::Failed { failure } = &turn.outcome {
-        return Some(turn::describe(failure));
+        return Some(failure);
     }
     turn.actions.iter().find_map(|action| match action {
-        Action::Exit(exit) => exit.failure.as_ref().map(turn::describe),
-        Action::ReportFailure(report) => Some(turn::describe(&report.failed.failure)),
+        Action::Exit(exit) => exit.failure.as_ref(),
+        Action::ReportFailure(report) => Some(&report.failed.failure),
         _ => None,
     })
 }

@@ -40,6 +40,12 @@ pub(crate) fn body(record: &Record) -> Result<Body, CommandError> {
         .map_err(|error| CommandError::caused(format!("the record of turn {sequence} cannot be understood"), &error))
 }
 
+/// Whether a turn may have an event, action or text of a name, by the bytes of its body, which has
+/// names as they are spelled: decoding every turn of a long run takes as long as reading it.
+pub(crate) fn may_have(body: &[u8], name: &str) -> bool {
+    body.windows(name.len()).any(|part| part == name.as_bytes())
+}
+
 /// The name of an actor.
 pub(crate) fn actor(actor: ActorId) -> String {
     if actor == MAIN {

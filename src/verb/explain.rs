@@ -7,6 +7,7 @@
 
 mod advice;
 mod failure;
+mod judged;
 mod standstill;
 
 use duet_journal::{Sequence, Store};
@@ -37,6 +38,7 @@ use crate::standing::{Rest, RunStatus, Status};
 use crate::turn;
 use advice::Advice;
 use failure::{Cause, Explained, Other};
+use judged::FailedCall;
 use standstill::Wait;
 pub(crate) use standstill::asked_words;
 
@@ -72,6 +74,9 @@ pub(crate) struct Report {
     failure: Option<Explained>,
     /// Further failures that no actor took; if there is none, those that the program reported.
     others: Vec<Other>,
+    /// The first call whose result told of a failure that the program took, if the program then
+    /// raised one itself, or ended with a code of its own.
+    failed_call: Option<FailedCall>,
     /// The open waits.
     waits: Vec<Wait>,
     /// What helps.
@@ -150,6 +155,7 @@ impl Explaining<'_> {
         {
             failure.variables = turn_with(self.store, self.place, failure.frame.as_ref(), failure.turn);
         }
+        let failed_call = self.judged(failure.as_mut(), status)?;
         let summary = match (&failure, status) {
             (Some(failure), _) => failure.summary(),
             (None, _) => self.standing(run, status, &waits)?,
@@ -161,6 +167,9 @@ impl Explaining<'_> {
             let first = others.first();
             advice.extend(first.map(|other| advice::shows(&self.place.name(), other.turn)));
         }
+        if failed_call.is_some() {
+            advice.push(advice::failed_calls(&self.place.name()));
+        }
         Ok(Report {
             name: self.place.name(),
             turn: self.place.at().number(),
@@ -168,9 +177,27 @@ impl Explaining<'_> {
             summary,
             failure,
             others,
+            failed_call,
             waits,
             advice,
         })
+    }
+
+    /// The call that mattered, if the program judged results itself; unless the explanation of the
+    /// failure has it as its only input.
+    fn judged(&self, failure: Option<&mut Explained>, status: Status) -> Result<Option<FailedCall>, CommandError> {
+        match failure {
+            Some(failure) if failure.is_of_program() => {
+                let until = Sequence::new(failure.turn).map_err(|error| CommandError::problem(error.to_string()))?;
+                let call = self.failed_call(until)?.filter(|call| !failure.is_input(call));
+                if let Some(call) = &call {
+                    failure.note(call);
+                }
+                Ok(call)
+            }
+            None if status == Status::Failed => self.failed_call(self.place.at()),
+            Some(_) | None => Ok(None),
+        }
     }
 
     /// Adds what the journal says of processes and workers: that one executes the run, or will.
@@ -233,7 +260,7 @@ impl Explaining<'_> {
         let untaken = state.untaken.first.iter().take(TRACED_MAX);
         let mut turns: Vec<Sequence> = untaken.map(|untaken| untaken.turn).collect();
         if state.exit.is_some_and(|code| code > 0) || self.is_session(state) {
-            turns.extend(self.end_of_main()?);
+            turns.extend(end_of_main(self.store, self.place, state)?);
         }
         Ok(turns)
     }
@@ -258,23 +285,33 @@ impl Explaining<'_> {
         }
         Ok(turns.into_iter().rev().flatten().take(REPORTED_MAX).collect())
     }
+}
 
-    /// The last turn of the main program that failed, if it is near.
-    fn end_of_main(&self) -> Result<Option<Sequence>, CommandError> {
-        for record in Records::newest_first(self.store, self.place).take(LOOKED_BACK) {
-            let record = record?;
-            let Body::Turn(turn) = turn::body(&record)? else {
-                break;
-            };
-            if turn.actor == MAIN && turn::is_failed_turn(&turn) {
-                return Ok(Some(record.header().sequence));
-            }
-            if ends(&turn) {
-                break;
-            }
+/// The turn with whose failure the main program ended; before its end, its last turn that failed,
+/// if that is near.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(crate) fn end_of_main(
+    store: &dyn Store,
+    place: &Place,
+    state: &RunState,
+) -> Result<Option<Sequence>, CommandError> {
+    // Any number of turns of other actors may follow the end.
+    let looked_back = if state.exit.is_some() { usize::MAX } else { LOOKED_BACK };
+    for record in Records::newest_first(store, place).take(looked_back) {
+        let record = record?;
+        let Body::Turn(turn) = turn::body(&record)? else {
+            break;
+        };
+        if turn.actor == MAIN && turn::is_failed_turn(&turn) {
+            return Ok(Some(record.header().sequence));
         }
-        Ok(None)
+        if ends(&turn) {
+            break;
+        }
     }
+    Ok(None)
 }
 
 /// Whether the main program ended in a turn.
@@ -295,6 +332,9 @@ impl Report {
 
     fn text(&self) -> String {
         let mut text = format!("{}\n", duet_drivers::text::line(&self.summary));
+        if let Some(call) = &self.failed_call {
+            text.push_str(&row("failed", &call.line(&self.name)));
+        }
         if let Some(failure) = &self.failure {
             text.push_str(&failure.text(&self.name));
         }
@@ -315,7 +355,11 @@ impl Report {
             return Vec::new();
         };
         let first = format!("first failure: {}", duet_drivers::text::line(&self.summary));
-        let inputs = format!("  inputs: {}", duet_drivers::text::line(&failure.inputs()));
+        let call = self.failed_call.as_ref();
+        let call = call.map_or_else(String::new, |call| {
+            format!("failed before: {}; ", call.line(&self.name))
+        });
+        let inputs = format!("  {call}inputs: {}", duet_drivers::text::line(&failure.inputs()));
         let mut brief = vec![Saying::from(first), Saying::from(inputs)];
         brief.push(advice::brief(&self.name, self.advice.first()));
         brief

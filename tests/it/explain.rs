@@ -439,3 +439,67 @@ fn a_kept_test_whose_assertions_failed() {
     );
     assert_eq!(json(&desk, "explain one-test")["others"][0]["condition"], "test-failed");
 }
+
+/// Right: the first of three commands, in the strand `par-map 1`, ended with 3, which the program
+/// found out itself and called an error later. The third, which ended last and well, only woke
+/// `main`; the timer says nothing. Another end of the command helps.
+#[test]
+fn results_that_the_program_judges_itself() {
+    let desk = Desk::new(&[
+        ("p/manifest.scm", "((program \"p.scm\") (tools process/run))"),
+        (
+            "p/p.scm",
+            "(import (scheme base) (scheme process-context) (duet base) (duet dataspace) (duet agents))
+(define (go n)
+  (let ((words (list \"sh\" \"-c\" (string-append \"exit \" (number->string n)))))
+    (dictionary-ref (call-tool 'sh 'process/run (dictionary 'arguments words)) 'exit)))
+(define codes
+  (par-map (lambda (n) (sleep n) (go (if (= n 1) 3 0))) '(1 60 120)))
+(define wanted (length (command-line)))
+(when (= wanted 1) (sleep 1))
+(when (= wanted 3) (exit 7))
+(unless (equal? codes '(0 0 0)) (error \"some jobs failed\" codes))",
+        ),
+    ]);
+    let row = "  failed   p@";
+    check_on(
+        &desk,
+        "run p --name p",
+        1,
+        &[
+            "main failed in turn ",
+            "error: some jobs failed",
+            row,
+            "main/par-map 1 process/run sh -c \"exit 3\" → exit 3\n",
+            "  inputs   timer 1 ms\n",
+            "  woken by p@",
+            "main/par-map 3 ",
+            "`duet log p --failed` lists the calls that failed",
+        ],
+    );
+    let told = json(&desk, "explain p");
+    assert_eq!(told["failed_call"]["count"], 1);
+    assert_eq!(told["failed_call"]["name"], "main/par-map 1");
+    // Nothing came in between: the call is the input, not the strand that ended last.
+    let said = desk.duet("run p --name q -- one");
+    assert!(said.errors.contains("  failed before: q@"), "{said:?}");
+    let told = desk.duet("explain q");
+    assert!(
+        told.output
+            .contains("  inputs   process/run sh -c \"exit 3\" → exit 3 (turn "),
+        "{told:?}"
+    );
+    let turn = json(&desk, "explain q")["failed_call"]["turn"].as_u64().unwrap();
+    assert!(
+        told.errors.contains(&format!("`duet amend q@{turn} INPUT`")),
+        "{told:?}"
+    );
+    // A code of the program's own has no failure, but the call is named.
+    assert_eq!(desk.duet("run p --name r -- one two").code, 7);
+    let told = desk.duet("explain r");
+    assert!(
+        told.output
+            .contains("with code 7, which the program chose\n  failed   r@"),
+        "{told:?}"
+    );
+}

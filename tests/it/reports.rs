@@ -410,3 +410,20 @@ fn a_run_that_a_process_executes_is_not_deleted() {
     child.wait().unwrap();
     assert_eq!(desk.duet("rm p --yes").code, 0);
 }
+
+#[test]
+fn the_list_of_runs_says_why_one_failed_after_others_have_ended() {
+    let program = "(import (scheme base) (duet base) (duet dataspace))
+(define (worker name) (on-message (task n) (assert! (record 'done name n))))
+(register-entity! 'worker worker)
+(spawn-entity! 'worker :config \"ann\")
+(spawn-entity! 'worker :config \"bob\")
+(sleep 1)
+(car '())";
+    let desk = Desk::new(&[("p.scm", program)]);
+    assert_eq!(desk.duet("run p.scm").code, 1);
+    let log = desk.duet("log p --limit 1").output;
+    assert!(log.contains("worker"), "the newest turn is a worker's: {log}");
+    let runs = desk.duet("runs").output;
+    assert!(runs.contains("failed with code 1: wrong-type: "), "{runs}");
+}

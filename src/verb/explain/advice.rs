@@ -153,6 +153,12 @@ pub(super) fn shows(name: &str, turn: u64) -> Advice {
     say![Way::turn("show", name, turn), " shows the turn"].into()
 }
 
+/// What shows the calls whose failures the program took.
+pub(super) fn failed_calls(name: &str) -> Advice {
+    let way = Way::at("log", name).with("--failed");
+    say![way, " lists the calls that failed"].into()
+}
+
 fn why_not(name: &str) -> Advice {
     let way = Way::at("why-not", name).with("PATTERN");
     say![way, " says what stands in the way of a fact"].into()

@@ -15,6 +15,7 @@ use duet_runtime::state::event::Event;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::judged::FailedCall;
 use super::row;
 use crate::error::CommandError;
 use crate::exchange;
@@ -67,8 +68,11 @@ pub(super) enum Cause {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Step {
     pub(super) turn: u64,
-    /// The actor by role and number.
+    /// The actor by role and number, and its strand if the turn led to a failure.
     pub(super) name: String,
+    /// Whether another strand of the same actor took it, whose end only woke the one that failed:
+    /// of several that it waited for, this is the last.
+    is_woken: bool,
     /// What it received.
     pub(super) heard: Vec<String>,
     /// What it did.
@@ -106,6 +110,9 @@ pub(super) struct Explained {
     pub(super) frame: Option<Frame>,
     /// The inputs of the turn, or of the call.
     inputs: Vec<String>,
+    /// Whether the inputs are those of a strand that only woke the one that failed.
+    #[serde(skip)]
+    has_inputs_of_other: bool,
     /// The newest turn before it whose events are an answer, which can be another one.
     pub(super) answered: Option<u64>,
     earlier: Option<Earlier>,
@@ -144,7 +151,8 @@ impl Explained {
         } else {
             place(failure, texts)
         };
-        let led = steps(&traced.led, origins)?;
+        let led = steps(&traced.led, &traced.at, origins)?;
+        let inputs = inputs(traced, &at, &led);
         let answered = answered(traced, &at, origins)?;
         Ok(Self {
             turn: at.turn,
@@ -155,7 +163,8 @@ impl Explained {
             procedure,
             variables: None,
             frame: frame(failure).cloned(),
-            inputs: inputs(traced, &at, &led),
+            inputs: inputs.words,
+            has_inputs_of_other: inputs.is_of_other,
             answered,
             earlier: traced.before.map(|(times, first)| Earlier {
                 times,
@@ -163,7 +172,7 @@ impl Explained {
             }),
             led,
             is_cut: traced.is_cut,
-            passed: steps(&traced.passed, origins)?,
+            passed: steps(&traced.passed, &traced.at, origins)?,
             name: at.name,
         })
     }
@@ -174,6 +183,28 @@ impl Explained {
             name: self.name.clone(),
             condition: self.condition.clone(),
             message: self.message.clone(),
+        }
+    }
+
+    /// Whether the program raised it.
+    pub(super) fn is_of_program(&self) -> bool {
+        matches!(self.cause, Cause::Program | Cause::Told)
+    }
+
+    /// Whether a call that failed is the only one, and an input already.
+    pub(super) fn is_input(&self, call: &FailedCall) -> bool {
+        let is_there = self.inputs.iter().any(|input| input.starts_with(&call.words));
+        call.count == 1 && !self.has_inputs_of_other && is_there
+    }
+
+    /// Takes a call that failed before as an input, in place of what only woke the strand, and as
+    /// the answer that can be another one.
+    pub(super) fn note(&mut self, call: &FailedCall) {
+        if self.has_inputs_of_other {
+            self.inputs = vec![format!("{} (turn {})", call.words, call.turn)];
+        }
+        if self.answered != Some(self.turn) {
+            self.answered = Some(call.turn);
         }
     }
 
@@ -244,9 +275,12 @@ impl Explained {
 }
 
 fn add_steps(text: &mut String, title: &str, name: &str, steps: &[Step]) {
-    for (position, step) in steps.iter().take(SHOWN_MAX).enumerate() {
-        let title = if position == 0 { title } else { "" };
-        text.push_str(&row(title, &format!("{name}@{} {}", step.turn, step.line())));
+    let mut before = "";
+    for step in steps.iter().take(SHOWN_MAX) {
+        let title = if step.is_woken { "woken by" } else { title };
+        let shown = if title == before { "" } else { title };
+        text.push_str(&row(shown, &format!("{name}@{} {}", step.turn, step.line())));
+        before = title;
     }
     if let Some(more) = steps.len().checked_sub(SHOWN_MAX).filter(|more| *more > 0) {
         text.push_str(&row("", &format!("… {}", counted(more, "more turn"))));
@@ -297,17 +331,22 @@ fn step(link: &CausalTurn, origins: &mut Origins<'_>) -> Result<Step, CommandErr
     Ok(Step {
         turn: link.sequence.number(),
         name: actor(link.turn.actor, role.as_deref()),
+        is_woken: false,
         heard: loud(heard(&link.turn, link.sequence, origins)?),
         did: loud(did(&link.turn, link.sequence, origins)?),
     })
 }
 
-/// The turns in which something was heard or done.
-fn steps(links: &[CausalTurn], origins: &mut Origins<'_>) -> Result<Vec<Step>, CommandError> {
+/// The turns in which something was heard or done, before or after one that failed.
+fn steps(links: &[CausalTurn], at: &CausalTurn, origins: &mut Origins<'_>) -> Result<Vec<Step>, CommandError> {
+    let own = origins.strand(&at.turn, at.sequence)?;
     let mut steps = Vec::new();
     for link in links {
         let mut step = step(link, origins)?;
-        step.name = strand(step.name, origins.strand(&link.turn, link.sequence)?.as_deref());
+        let other = origins.strand(&link.turn, link.sequence)?;
+        step.is_woken =
+            link.sequence < at.sequence && link.turn.actor == at.turn.actor && other.is_some() && other != own;
+        step.name = strand(step.name, other.as_deref());
         if !step.heard.is_empty() || !step.did.is_empty() {
             steps.push(step);
         }
@@ -331,17 +370,28 @@ fn answered(traced: &FirstFailure, at: &Step, origins: &mut Origins<'_>) -> Resu
     Ok(None)
 }
 
+/// The inputs of a failure.
+struct Inputs {
+    words: Vec<String>,
+    /// Whether they are those of a strand that only woke the one that failed.
+    is_of_other: bool,
+}
+
 /// The inputs of a failure: the arguments of the call or of the attempt, or what the turn, or
 /// else the nearest one before it that heard something, received.
-fn inputs(traced: &FirstFailure, at: &Step, led: &[Step]) -> Vec<String> {
+fn inputs(traced: &FirstFailure, at: &Step, led: &[Step]) -> Inputs {
+    let own = |words| Inputs {
+        words,
+        is_of_other: false,
+    };
     match &traced.arose {
         FailureOrigin::Call { call, .. } => {
             let words =
                 exchange::asked(call).map_or_else(|| payload_words(&call.payload.value()), |asked| asked.line());
-            vec![words].into_iter().filter(|words| !words.is_empty()).collect()
+            own(vec![words].into_iter().filter(|words| !words.is_empty()).collect())
         }
         FailureOrigin::Gate(_) | FailureOrigin::Time { .. } | FailureOrigin::Program if !at.heard.is_empty() => {
-            at.heard.clone()
+            own(at.heard.clone())
         }
         FailureOrigin::Gate(_) | FailureOrigin::Time { .. } | FailureOrigin::Program => {
             let before = led.iter().find(|step| !step.heard.is_empty());
@@ -351,7 +401,10 @@ fn inputs(traced: &FirstFailure, at: &Step, led: &[Step]) -> Vec<String> {
                     .map(|heard| format!("{heard} (turn {})", step.turn))
                     .collect()
             };
-            before.map_or_else(Vec::new, told)
+            Inputs {
+                words: before.map_or_else(Vec::new, told),
+                is_of_other: before.is_some_and(|step| step.is_woken),
+            }
         }
     }
 }
