@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use duet_drivers::text::line;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
 
 use super::run::RunStorage;
 use crate::detach::DetachArguments;
@@ -70,6 +71,47 @@ pub(crate) struct Arguments {
     memory: bool,
     #[command(flatten)]
     journal: Journal,
+}
+
+/// What the program prints with `--json`.
+#[expect(dead_code, reason = "the program prints it; here is its schema")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Form {
+    /// An envelope was checked.
+    Checked {
+        userdata: Value,
+        scratchpad: Value,
+        output: Value,
+        actions: Value,
+        /// The breaches of the rules that do no harm.
+        lints: Vec<String>,
+        /// The tools that its actions call.
+        tools: Vec<String>,
+    },
+    /// Its actions were executed.
+    Executed {
+        /// The texts that they emit.
+        emissions: Vec<String>,
+        whispers: Value,
+        /// What failed; null if nothing did.
+        error: Value,
+        /// Whether the work is done.
+        done: bool,
+        result: Value,
+        lints: Vec<String>,
+    },
+    /// A model has worked.
+    Worked {
+        decision: String,
+        /// Why it halted; null if it did not.
+        reason: Option<String>,
+        result: Value,
+        output: Value,
+        /// The turns of the loop.
+        log: Vec<Value>,
+        counters: Value,
+    },
 }
 
 /// What to do with a file.

@@ -8,8 +8,9 @@ use duet_drivers::tool::double::{RecordedCall, written};
 use duet_journal::PackedValue;
 use duet_journal::beside::create_beside;
 use preserves::IOValue;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::export::learn;
 use crate::error::CommandError;
@@ -17,6 +18,7 @@ use crate::journal::Place;
 use crate::owned_run::compiled;
 use crate::redact::Secrets;
 use crate::testing::answers::recorded;
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
@@ -89,14 +91,27 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     })
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    address: String,
+    /// How many answers the script has.
+    answers: usize,
+    /// How many calls have no answer.
+    silent: usize,
+    /// The file that has the script, if one does.
+    file: Option<String>,
+    script: String,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        json!({
-            "address": self.address,
-            "answers": self.answers,
-            "silent": self.silent,
-            "file": self.file.as_ref().map(|file| file.display().to_string()),
-            "script": self.script,
+        as_json(&Form {
+            address: self.address.clone(),
+            answers: self.answers,
+            silent: self.silent,
+            file: self.file.as_ref().map(|file| file.display().to_string()),
+            script: self.script.clone(),
         })
     }
 

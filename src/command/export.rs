@@ -12,8 +12,9 @@ use duet_journal::{Head, Record, RunId, Sequence, Store};
 use duet_runtime::model::counted::counted;
 use duet_runtime::run::replay::Snapshots;
 use duet_runtime::run::source::Source;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::error::CommandError;
 use crate::export_file;
@@ -22,6 +23,7 @@ use crate::marks::{self, CopiedRun};
 use crate::owned_run::compiled;
 use crate::records::{Records, turns};
 use crate::redact::Secrets;
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
@@ -128,14 +130,26 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     })
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    run: String,
+    file: String,
+    records: u64,
+    /// How many secrets are masked.
+    secrets_masked: usize,
+    /// The marks to which no exported branch leads.
+    marks_left_out: Vec<String>,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        json!({
-            "run": self.run.as_str(),
-            "file": self.file.display().to_string(),
-            "records": self.records,
-            "secrets_masked": self.secrets,
-            "marks_left_out": self.left_out,
+        as_json(&Form {
+            run: self.run.to_string(),
+            file: self.file.display().to_string(),
+            records: self.records,
+            secrets_masked: self.secrets,
+            marks_left_out: self.left_out.clone(),
         })
     }
 

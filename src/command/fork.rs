@@ -6,14 +6,16 @@ use std::num::NonZeroUsize;
 use duet_journal::{BranchName, RunId, Sequence};
 use duet_runtime::run::heads;
 use duet_runtime::run::source::BranchClaim;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::doors;
 use crate::error::{CommandError, ExitCode};
 use crate::journal;
 use crate::owned_run::serve::OwnerRequest;
 use crate::saying::{Speaker, Way, say};
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 use crate::world_options::GoOnArguments;
@@ -128,13 +130,25 @@ fn names(given: &[String]) -> Result<BTreeSet<BranchName>, CommandError> {
     Ok(branches)
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    run: String,
+    /// The branch that they leave.
+    branch: String,
+    /// The turn at which they leave it.
+    turn: u64,
+    /// The new branches.
+    branches: Vec<String>,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        json!({
-            "run": self.run.as_str(),
-            "branch": self.from.as_str(),
-            "turn": self.turn.number(),
-            "branches": self.branches.iter().map(BranchName::as_str).collect::<Vec<_>>(),
+        as_json(&Form {
+            run: self.run.to_string(),
+            branch: self.from.to_string(),
+            turn: self.turn.number(),
+            branches: self.branches.iter().map(ToString::to_string).collect(),
         })
     }
 

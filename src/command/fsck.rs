@@ -9,7 +9,8 @@ use duet_journal::verify::{Damage, Report, repair, verify};
 use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
 use duet_runtime::model::counted::counted;
 use duet_runtime::run::error::RunError;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::changes;
 use crate::doors;
@@ -17,6 +18,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place, name, owner, what_is_lost};
 use crate::owned_run::{self, ProofError};
 use crate::terminal::Terminal;
+use crate::verb::form::as_json;
 
 /// Checks the journal, and repairs damaged branches.
 ///
@@ -81,7 +83,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         check.file()?;
     }
     if arguments.json {
-        check.terminal.json(&json!(check.found))?;
+        check.terminal.json(&as_json(&check.found))?;
     }
     Ok(if check.is_sound { ExitCode::OK } else { ExitCode::FAILED })
 }
@@ -95,7 +97,7 @@ struct Check<'a> {
     /// The branches that were sound before any repair.
     sound: Vec<(RunId, BranchName)>,
     /// One JSON object for each branch and for the index.
-    found: Vec<Value>,
+    found: Form,
 }
 
 impl Check<'_> {
@@ -161,8 +163,12 @@ impl Check<'_> {
             Err(error) => {
                 self.is_sound = false;
                 let why = causes(&error).join(": ");
-                self.found
-                    .push(json!({ "run": run.as_str(), "branch": branch.as_str(), "sound": false, "error": why }));
+                self.found.push(Found::Unreadable {
+                    run: run.to_string(),
+                    branch: branch.to_string(),
+                    sound: false,
+                    error: why.clone(),
+                });
                 if !self.arguments.json {
                     self.terminal.data(format!("{name}: cannot be read: {why}\n"))?;
                 }
@@ -177,7 +183,7 @@ impl Check<'_> {
             lost = repair(store, &report, epoch)?;
         }
         self.is_sound &= report.is_sound() || lost.is_some();
-        self.found.push(as_json(&report, branch, lost.is_some()));
+        self.found.push(found(&report, branch, lost.is_some()));
         if self.arguments.json {
             return Ok(());
         }
@@ -200,7 +206,10 @@ impl Check<'_> {
         }
         let is_repaired = self.arguments.repair;
         self.is_sound &= is_repaired;
-        self.found.push(json!({ "header": "damaged", "repaired": is_repaired }));
+        self.found.push(Found::Header {
+            header: "damaged".to_owned(),
+            repaired: is_repaired,
+        });
         if !self.arguments.json {
             self.terminal
                 .data("the file's header is damaged; its write-ahead log has it whole\n")?;
@@ -218,12 +227,15 @@ impl Check<'_> {
         let lost = store.lost()?;
         self.is_sound &= lost.is_empty() || self.arguments.repair;
         for one in &lost {
-            self.found.push(json!({
-                "run": one.run.as_str(),
-                "branch": one.branch.as_str(),
-                "lost": { "durable": one.durable.number(), "found": one.found.map(Sequence::number) },
-                "repaired": self.arguments.repair,
-            }));
+            self.found.push(Found::Lost {
+                run: one.run.to_string(),
+                branch: one.branch.to_string(),
+                lost: LostForm {
+                    durable: one.durable.number(),
+                    found: one.found.map(Sequence::number),
+                },
+                repaired: self.arguments.repair,
+            });
             if !self.arguments.json {
                 self.terminal.data(format!("{}\n", what_is_lost(one)))?;
             }
@@ -264,10 +276,13 @@ impl Check<'_> {
             });
             self.is_sound &= proved.is_ok() || is_others;
             let (count, why) = (proved.as_ref().ok(), proved.as_ref().err());
-            self.found.push(json!({
-                "run": run.as_str(), "branch": branch.as_str(), "snapshots": count,
-                "wrong": why.filter(|_| !is_others), "unproved": why.filter(|_| is_others),
-            }));
+            self.found.push(Found::Replayed {
+                run: run.to_string(),
+                branch: branch.to_string(),
+                snapshots: count.map(|count| *count as u64),
+                wrong: why.filter(|_| !is_others).cloned(),
+                unproved: why.filter(|_| is_others).cloned(),
+            });
             if self.arguments.json {
                 continue;
             }
@@ -300,7 +315,10 @@ impl Check<'_> {
         };
         let is_removed = self.arguments.repair && Index::remove(journal.path())?;
         self.is_sound &= is_removed;
-        self.found.push(json!({ "index": wrong, "repaired": is_removed }));
+        self.found.push(Found::Index {
+            index: wrong.to_string(),
+            repaired: is_removed,
+        });
         if !self.arguments.json {
             self.terminal.data(format!("the index of facts: {wrong}\n"))?;
             self.terminal.message(if is_removed {
@@ -385,16 +403,77 @@ pub(super) fn damaged(damage: &Damage) -> String {
     }
 }
 
-fn as_json(report: &Report, branch: &BranchName, is_repaired: bool) -> Value {
-    json!({
-        "run": report.run.as_str(),
-        "branch": branch.as_str(),
-        "sound": report.is_sound(),
-        "sound_records": report.sound_records,
-        "parts": report.parts,
-        "damage": report.damage.as_ref().map(damaged),
-        "repaired": is_repaired,
-    })
+/// The report as JSON.
+pub(crate) type Form = Vec<Found>;
+
+/// A finding.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Found {
+    /// What a branch has.
+    Branch {
+        run: String,
+        branch: String,
+        sound: bool,
+        /// The number of its sound records, from the first on.
+        sound_records: u64,
+        /// The number of parts of large records.
+        parts: u64,
+        /// The fault of the next record; null if it has none.
+        damage: Option<String>,
+        /// Whether the branch was taken back to its last sound turn.
+        repaired: bool,
+    },
+    /// A branch that cannot be read.
+    Unreadable {
+        run: String,
+        branch: String,
+        sound: bool,
+        error: String,
+    },
+    /// Turns that were durable and are gone.
+    Lost {
+        run: String,
+        branch: String,
+        lost: LostForm,
+        repaired: bool,
+    },
+    /// A branch that was replayed.
+    Replayed {
+        run: String,
+        branch: String,
+        /// How many snapshots are right; null if they are not all.
+        snapshots: Option<u64>,
+        /// The fault, if there is one.
+        wrong: Option<String>,
+        /// Why nothing was proved: another version has to.
+        unproved: Option<String>,
+    },
+    /// The header of the file.
+    Header { header: String, repaired: bool },
+    /// The index of facts has a fault.
+    Index { index: String, repaired: bool },
+}
+
+/// Turns that were durable and are gone.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct LostForm {
+    /// The newest turn that was durable.
+    durable: u64,
+    /// The newest that is there, if there is one.
+    found: Option<u64>,
+}
+
+fn found(report: &Report, branch: &BranchName, repaired: bool) -> Found {
+    Found::Branch {
+        run: report.run.to_string(),
+        branch: branch.to_string(),
+        sound: report.is_sound(),
+        sound_records: report.sound_records,
+        parts: report.parts,
+        damage: report.damage.as_ref().map(damaged),
+        repaired,
+    }
 }
 
 /// Whether only the version that took the turns can prove a branch.

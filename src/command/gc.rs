@@ -8,14 +8,16 @@ use duet_journal::{BranchName, Head, RunId, Store, StoreError};
 use duet_runtime::model::counted::counted;
 use duet_runtime::run::heads::kept_up_to;
 use duet_runtime::run::source::Source;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::doors;
 use crate::error::CommandError;
 use crate::journal::{FIRST_BRANCH, Journal, Place};
 use crate::records::hash_at;
 use crate::saying::{Saying, Way, say};
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 use crate::{marks, moves};
@@ -114,17 +116,32 @@ pub(crate) fn space_later() -> Saying {
     ]
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    run: String,
+    /// The branches that nothing needs.
+    branches: Vec<String>,
+    /// How many turns only they lead to.
+    turns: usize,
+    record_bytes: u64,
+    blobs: usize,
+    blob_bytes: u64,
+    /// Whether they are gone, and not only found.
+    removed: bool,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
         let garbage = &self.garbage;
-        json!({
-            "run": self.run.as_str(),
-            "branches": garbage.branches.iter().map(BranchName::as_str).collect::<Vec<_>>(),
-            "turns": garbage.records.len(),
-            "record_bytes": garbage.record_bytes,
-            "blobs": garbage.blobs.len(),
-            "blob_bytes": garbage.blob_bytes,
-            "removed": !self.is_dry,
+        as_json(&Form {
+            run: self.run.to_string(),
+            branches: garbage.branches.iter().map(ToString::to_string).collect(),
+            turns: garbage.records.len(),
+            record_bytes: garbage.record_bytes,
+            blobs: garbage.blobs.len(),
+            blob_bytes: garbage.blob_bytes,
+            removed: !self.is_dry,
         })
     }
 

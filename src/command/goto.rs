@@ -11,8 +11,9 @@ use duet_journal::{BranchName, HeadMove, RecordHash, Sequence, Store};
 use duet_runtime::run::heads::{kept_names, kept_up_to, move_head};
 use duet_runtime::run::source::{self, BranchClaim, Source};
 use files::{Files, Restoration};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::doors;
 use crate::error::CommandError;
@@ -21,6 +22,7 @@ use crate::moves::{self, Move, MoveKind};
 use crate::owned_run;
 use crate::records::{Records, called_tools, hash_at};
 use crate::saying::{Saying, Speaker, Way, say};
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 use crate::world_options::WorldOptions;
@@ -80,6 +82,46 @@ pub(crate) struct Report {
     /// The files that were put back, or would be.
     files: Option<Files>,
     way: HeadChange,
+}
+
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Form {
+    /// The head of the branch has moved, or was there.
+    Moved(MoveForm),
+    /// It was only asked which files would change.
+    Files(Vec<files::FileForm>),
+}
+
+/// A move of a head.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct MoveForm {
+    branch: String,
+    /// Where it is.
+    turn: u64,
+    /// Where it was.
+    before: u64,
+    way: WayForm,
+    /// Whether a process that executed the run was stopped for it.
+    was_stopped: bool,
+    /// The files that were put back; null if none were to be.
+    files: Option<Vec<files::FileForm>>,
+    /// The branch that keeps the turns that were left, if some were.
+    kept_as: Option<String>,
+    /// Whether files that these turns have written stay as they are.
+    written_files_stay: bool,
+    /// The tools whose effects stay, if turns were left.
+    effects_stay_of: Option<Vec<String>>,
+}
+
+/// How a head has moved.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum WayForm {
+    Already,
+    Forward,
+    Back,
 }
 
 /// The way of a head.
@@ -348,24 +390,24 @@ fn forward(store: &mut dyn Store, place: &Place, to: RecordHash) -> Result<HeadC
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        let files = self.files.as_ref().map(Files::json);
+        let files = self.files.as_ref().map(Files::form);
         let (way, left) = match &self.way {
-            HeadChange::Nowhere => return files.unwrap_or_default(),
-            HeadChange::Already => ("already", None),
-            HeadChange::Forward => ("forward", None),
-            HeadChange::Back(left) => ("back", Some(left)),
+            HeadChange::Nowhere => return as_json(&Form::Files(files.unwrap_or_default())),
+            HeadChange::Already => (WayForm::Already, None),
+            HeadChange::Forward => (WayForm::Forward, None),
+            HeadChange::Back(left) => (WayForm::Back, Some(left)),
         };
-        json!({
-            "branch": self.name,
-            "turn": self.at.number(),
-            "before": self.before.number(),
-            "way": way,
-            "was_stopped": self.was_stopped,
-            "files": files,
-            "kept_as": left.map(|left| &left.kept),
-            "written_files_stay": left.is_some_and(|left| left.effects.is_files) && self.files.is_none(),
-            "effects_stay_of": left.map(|left| &left.effects.tools),
-        })
+        as_json(&Form::Moved(MoveForm {
+            branch: self.name.clone(),
+            turn: self.at.number(),
+            before: self.before.number(),
+            way,
+            was_stopped: self.was_stopped,
+            files,
+            kept_as: left.map(|left| left.kept.to_string()),
+            written_files_stay: left.is_some_and(|left| left.effects.is_files) && self.files.is_none(),
+            effects_stay_of: left.map(|left| left.effects.tools.iter().cloned().collect()),
+        }))
     }
 
     pub(crate) fn tell(&self, view: &View) -> Told {

@@ -5,13 +5,15 @@ use duet_kernel::datum::{Datum, SourceId};
 use duet_runtime::model::manifest::{Manifest, Right};
 use duet_runtime::scheme::grants;
 use preserves::IOValue;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::error::CommandError;
 use crate::grants::{Grant, Grants};
 use crate::saying::{Way, say};
 use crate::value_text::shown;
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
@@ -110,25 +112,52 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     Ok(Report::Made { id, reference })
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Form {
+    /// A reference was made.
+    Made { id: String, reference: String },
+    /// One was taken back.
+    Revoked { revoked: String },
+    /// The references that there are.
+    Listed(Vec<GrantForm>),
+}
+
+/// A reference that was made before.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct GrantForm {
+    id: String,
+    run: String,
+    /// What its holder may do.
+    rights: Vec<String>,
+    /// Until when it holds, in milliseconds since 1970; null if it has no end.
+    until_ms: Option<u64>,
+    may_fork: bool,
+    /// The session whose questions its holder may answer, if there is one.
+    approves_in: Option<String>,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        match self {
-            Self::Made { id, reference } => json!({ "id": id, "reference": shown(reference) }),
-            Self::Revoked(id) => json!({ "revoked": id }),
+        as_json(&match self {
+            Self::Made { id, reference } => Form::Made {
+                id: id.clone(),
+                reference: shown(reference),
+            },
+            Self::Revoked(id) => Form::Revoked { revoked: id.clone() },
             Self::Listed(grants, _) => {
-                let rows = grants.iter().map(|(id, grant)| {
-                    json!({
-                        "id": id,
-                        "run": grant.run,
-                        "rights": grant.rights.grants_shown().collect::<Vec<_>>(),
-                        "until_ms": grant.until_ms,
-                        "may_fork": grant.may_fork,
-                        "approves_in": grant.approves,
-                    })
+                let rows = grants.iter().map(|(id, grant)| GrantForm {
+                    id: id.clone(),
+                    run: grant.run.clone(),
+                    rights: grant.rights.grants_shown().collect(),
+                    until_ms: grant.until_ms,
+                    may_fork: grant.may_fork,
+                    approves_in: grant.approves.clone(),
                 });
-                rows.collect()
+                Form::Listed(rows.collect())
             }
-        }
+        })
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

@@ -14,8 +14,9 @@ use duet_runtime::model::counted::counted;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::run::error::RunError;
 use duet_runtime::run::source;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::command::fsck;
 use crate::doors;
@@ -27,6 +28,7 @@ use crate::launch::read_size;
 use crate::marks::{self, CopiedRun, Marked};
 use crate::owned_run::{self, ProofError};
 use crate::saying::{Way, say};
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
@@ -96,21 +98,50 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     Ok(Report(imported))
 }
 
+/// The report as JSON.
+pub(crate) type Form = Vec<ImportForm>;
+
+/// A run that was imported.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ImportForm {
+    run: String,
+    /// How many records were not there.
+    records: u64,
+    branches: Vec<BranchForm>,
+    /// The marks that were set.
+    marks: Vec<String>,
+    /// Those that the journal has for other turns, where they stay.
+    marks_left_out: Vec<String>,
+    /// Whether a run that was there has no grants any more.
+    has_lost_grants: bool,
+}
+
+/// A branch.
+#[derive(Serialize, JsonSchema)]
+struct BranchForm {
+    branch: String,
+    /// Its newest turn.
+    turn: u64,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
         let runs = self.0.iter().map(|imported| {
             let heads = imported.heads.iter();
-            let branches = heads.map(|head| json!({ "branch": head.branch.as_str(), "turn": head.sequence.number() }));
-            json!({
-                "run": imported.run.as_str(),
-                "records": imported.records,
-                "branches": branches.collect::<Vec<_>>(),
-                "marks": imported.marks.given,
-                "marks_left_out": imported.marks.taken,
-                "has_lost_grants": imported.has_lost_grants,
-            })
+            let branches = heads.map(|head| BranchForm {
+                branch: head.branch.to_string(),
+                turn: head.sequence.number(),
+            });
+            ImportForm {
+                run: imported.run.to_string(),
+                records: imported.records,
+                branches: branches.collect(),
+                marks: imported.marks.given.clone(),
+                marks_left_out: imported.marks.taken.clone(),
+                has_lost_grants: imported.has_lost_grants,
+            }
         });
-        runs.collect()
+        as_json(&runs.collect::<Form>())
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use duet_journal::{RunId, Sequence};
 use duet_runtime::model::address::Mark;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::error::CommandError;
 use crate::marks::{self, Marked};
 use crate::owned_run;
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
@@ -86,20 +88,49 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     })
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Form {
+    /// The marks of a run.
+    Listed(Vec<MarkForm>),
+    /// A mark was set, or removed.
+    Set {
+        mark: String,
+        /// The turn that it marks; null if it marks none any more.
+        address: Option<String>,
+    },
+}
+
+/// A mark.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct MarkForm {
+    mark: String,
+    turn: u64,
+    /// The hash of the turn's record.
+    record: String,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        match self {
+        as_json(&match self {
             Self::Marks(_, marks) => {
-                let rows = marks.iter().map(|(mark, Marked { turn, record })| {
-                    json!({ "mark": mark.to_string(), "turn": turn.number(), "record": record.to_string() })
+                let rows = marks.iter().map(|(mark, Marked { turn, record })| MarkForm {
+                    mark: mark.to_string(),
+                    turn: turn.number(),
+                    record: record.to_string(),
                 });
-                rows.collect()
+                Form::Listed(rows.collect())
             }
-            Self::Marked { address, mark, .. } => {
-                json!({ "mark": mark.to_string(), "address": address })
-            }
-            Self::Unmarked(_, mark) => json!({ "mark": mark.to_string(), "address": null }),
-        }
+            Self::Marked { address, mark, .. } => Form::Set {
+                mark: mark.to_string(),
+                address: Some(address.clone()),
+            },
+            Self::Unmarked(_, mark) => Form::Set {
+                mark: mark.to_string(),
+                address: None,
+            },
+        })
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

@@ -4,14 +4,15 @@ use duet_journal::Store;
 use duet_runtime::history::merge::{Merge, between};
 use duet_runtime::model::counted::counted;
 use preserves::IOValue;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::value_text::shown;
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::world_options::WorldOptions;
 
@@ -71,7 +72,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
 
 fn show(merge: &Merge, is_json: bool, terminal: &mut Terminal) -> Result<(), CommandError> {
     if is_json {
-        return terminal.json(&as_json(merge));
+        return terminal.json(&as_json(&form_of(merge)));
     }
     terminal.data(text(merge))
 }
@@ -167,15 +168,38 @@ fn text(merge: &Merge) -> String {
     asserted.chain(retracted).chain(conflicts).collect()
 }
 
-fn as_json(merge: &Merge) -> serde_json::Value {
-    let all = |facts: &[IOValue]| facts.iter().map(shown).collect::<Vec<_>>();
-    let conflicts = merge.conflicts.iter().map(|conflict| {
-        let side = |version: &Option<IOValue>| version.as_ref().map(shown);
-        json!({ "base": side(&conflict.base), "ours": side(&conflict.ours), "theirs": side(&conflict.theirs) })
+/// The report as JSON; the values are Preserves text, because a conflict needs both as they are.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    /// The facts that the merge asserts.
+    asserted: Vec<String>,
+    /// Those that it retracts.
+    retracted: Vec<String>,
+    conflicts: Vec<ConflictForm>,
+}
+
+/// A fact that both sides have changed.
+#[derive(Serialize, JsonSchema)]
+struct ConflictForm {
+    /// The fact where the branches part; null if there was none.
+    base: Option<String>,
+    /// The fact here.
+    ours: Option<String>,
+    /// The fact there.
+    theirs: Option<String>,
+}
+
+fn form_of(merge: &Merge) -> Form {
+    let all = |facts: &[IOValue]| facts.iter().map(shown).collect();
+    let side = |version: &Option<IOValue>| version.as_ref().map(shown);
+    let conflicts = merge.conflicts.iter().map(|conflict| ConflictForm {
+        base: side(&conflict.base),
+        ours: side(&conflict.ours),
+        theirs: side(&conflict.theirs),
     });
-    json!({
-        "asserted": all(&merge.asserted),
-        "retracted": all(&merge.retracted),
-        "conflicts": conflicts.collect::<Vec<_>>(),
-    })
+    Form {
+        asserted: all(&merge.asserted),
+        retracted: all(&merge.retracted),
+        conflicts: conflicts.collect(),
+    }
 }

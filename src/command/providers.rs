@@ -1,11 +1,13 @@
 //! `duet providers`: lists the providers of language models.
 
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::configuration::listed::{ListArguments, Listed};
 use crate::configuration::{Configuration, Configured};
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
+use crate::verb::form::as_json;
 
 /// Lists the providers of language models.
 ///
@@ -38,17 +40,38 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     arguments.list.print(terminal, list, None)
 }
 
+/// The report as JSON.
+pub(crate) type Form = Vec<ProviderForm>;
+
+/// A provider.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ProviderForm {
+    name: String,
+    protocol: String,
+    url: String,
+    /// The model that programs use if they name none.
+    model: Option<String>,
+    /// The variable of the environment that holds the key.
+    key: Option<String>,
+    /// Whether the key is there.
+    has_key: bool,
+    /// Where the provider is described.
+    origin: String,
+    /// Whether programs use it if they name none.
+    chosen: bool,
+}
+
 fn listed(name: &str, configured: &Configured, is_chosen: bool) -> Listed {
     let provider = &configured.provider;
-    let value = json!({
-        "name": name,
-        "protocol": provider.protocol.name(),
-        "url": provider.url,
-        "model": provider.model,
-        "key": configured.variable,
-        "has_key": provider.key.is_some(),
-        "origin": configured.origin,
-        "chosen": is_chosen,
+    let value = as_json(&ProviderForm {
+        name: name.to_owned(),
+        protocol: provider.protocol.name().to_owned(),
+        url: provider.url.to_string(),
+        model: provider.model.clone(),
+        key: configured.variable.clone(),
+        has_key: provider.key.is_some(),
+        origin: configured.origin.to_string(),
+        chosen: is_chosen,
     });
     let mark = if is_chosen { ", chosen" } else { "" };
     (entry(name, mark, configured), value)

@@ -8,7 +8,7 @@ use crate::moves::{self, MoveKind};
 use crate::saying::{Way, say};
 use crate::verb::project::Project;
 
-pub(crate) use super::undo::Report;
+pub(crate) use super::undo::{Form, Report};
 
 /// Repeats the move that was undone last.
 ///

@@ -8,10 +8,11 @@ use crate::verb::form::{TABLE, find};
 /// Prints the JSON Schema of what a command prints with `--json`.
 ///
 /// The schema follows from the type of the command's report, so it holds for everything that the
-/// command prints. Values of the program (facts, messages, arguments, results) have the form that
-/// policy gives them: a record is an object of `record` and `fields`, a set an array, bytes an
-/// object of `bytes` in hexadecimal digits, a symbol a string. Without COMMAND, the names of the
-/// commands are listed. `duet mcp` gives clients the same schemas.
+/// command prints. Its `$id` ends with a version, which grows when a member goes or changes its
+/// meaning; members may be added. Values of the program (facts, messages, arguments, results) have
+/// the form that policy gives them: a record is an object of `record` and `fields`, a set an array,
+/// bytes an object of `bytes` in hexadecimal digits, a symbol a string. Without COMMAND, the names
+/// of the commands are listed. `duet mcp` gives clients the same schemas.
 ///
 ///   duet schema explain
 #[derive(Debug, clap::Args)]
@@ -35,6 +36,6 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         }
         return Err(error.advise("`duet schema` lists the commands that have one"));
     };
-    terminal.json(&(forms.printed)())?;
+    terminal.json(&forms.schema())?;
     Ok(ExitCode::OK)
 }

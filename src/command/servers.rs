@@ -1,13 +1,16 @@
 //! `duet servers`: lists the servers of the Model Context Protocol, and the tools of one.
 
 use duet_drivers::tool::mcp::{self, Transport};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::configuration::listed::{ListArguments, Listed};
 use crate::configuration::servers::{self, ServerChoice, ServerEntry};
 use crate::configuration::{Choice, Configuration};
 use crate::error::{CommandError, ExitCode};
 use crate::terminal::Terminal;
+use crate::verb::form::as_json;
 use crate::world_options::environment;
 
 /// Lists the servers of the Model Context Protocol, or the tools of one.
@@ -142,6 +145,42 @@ fn kind(schema: &Value) -> String {
     }
 }
 
+/// The report as JSON.
+#[expect(dead_code, reason = "the entries are printed; here is their schema")]
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Form {
+    /// The servers that are configured.
+    Servers(Vec<ServerForm>),
+    /// The tools of one server.
+    Tools(Vec<ServerToolForm>),
+}
+
+/// A server.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ServerForm {
+    name: String,
+    /// Its program with the arguments, or its URL.
+    place: String,
+    /// Where the server is described.
+    origin: String,
+    /// Whether it starts only with `--allow-server`.
+    needs_permission: bool,
+}
+
+/// A tool of a server.
+#[expect(dead_code, reason = "a tool is printed as it was listed; here is its schema")]
+#[derive(JsonSchema)]
+pub(crate) struct ServerToolForm {
+    name: String,
+    title: String,
+    description: String,
+    /// The JSON Schema of its arguments.
+    schema: Value,
+    /// Its effect on the world.
+    effect: String,
+}
+
 fn listed(name: &str, entry: &ServerEntry) -> Listed {
     let permission = if entry.needs_permission {
         format!("\n  starts only with `--allow-server {name}`")
@@ -149,11 +188,11 @@ fn listed(name: &str, entry: &ServerEntry) -> Listed {
         String::new()
     };
     let shown = format!("{name}  ({})\n  {}{permission}\n", entry.origin, place(entry));
-    let value = json!({
-        "name": name,
-        "place": place(entry),
-        "origin": entry.origin,
-        "needs_permission": entry.needs_permission,
+    let value = as_json(&ServerForm {
+        name: name.to_owned(),
+        place: place(entry),
+        origin: entry.origin.to_string(),
+        needs_permission: entry.needs_permission,
     });
     (shown, value)
 }

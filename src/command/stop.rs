@@ -1,8 +1,9 @@
 //! `duet stop`: stops a run that another process executes.
 
 use duet_journal::{Need, Store, StoreError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::doors;
 use crate::error::CommandError;
@@ -10,6 +11,7 @@ use crate::journal::Place;
 use crate::mail::Recipient;
 use crate::saying::{Way, say};
 use crate::standing::{Rest, RunStatus};
+use crate::verb::form::as_json;
 use crate::verb::project::{Project, ProjectReader};
 use crate::verb::view::{Told, View};
 
@@ -34,6 +36,18 @@ pub(crate) struct Report {
     at: u64,
     /// Why it stood still before; nothing if a process executed it, and has stopped.
     rest: Option<Rest>,
+}
+
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    branch: String,
+    /// The turn at which it stands.
+    turn: u64,
+    /// Whether a process executed it, and has stopped.
+    was_running: bool,
+    /// Why it stood still before, in words; null if it was running.
+    rest: Option<String>,
 }
 
 /// How often a run is looked at that changes hands meanwhile.
@@ -117,11 +131,11 @@ fn rest(look: &ProjectReader, place: &Place) -> Result<Rest, CommandError> {
 
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        json!({
-            "branch": self.name,
-            "turn": self.at,
-            "was_running": self.rest.is_none(),
-            "rest": self.rest.map(Rest::shown),
+        as_json(&Form {
+            branch: self.name.clone(),
+            turn: self.at,
+            was_running: self.rest.is_none(),
+            rest: self.rest.map(Rest::shown),
         })
     }
 

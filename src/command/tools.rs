@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use duet_drivers::tool::description::Description;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::error::{CommandError, ExitCode};
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
+use crate::verb::form::as_json;
 use crate::world_options::WorldOptions;
 
 /// Lists the built-in tools and their payloads.
@@ -37,7 +39,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             .advise(say![Way::of("tools"), " lists the tools"]));
     }
     if arguments.json {
-        terminal.json(&json!(wanted.into_iter().map(as_json).collect::<Vec<_>>()))?;
+        terminal.json(&as_json(&wanted.into_iter().map(form_of).collect::<Form>()))?;
         return Ok(ExitCode::OK);
     }
     let entries: Vec<String> = wanted.into_iter().map(entry).collect();
@@ -52,27 +54,76 @@ pub(super) fn entry_of(name: &str) -> Result<Option<String>, CommandError> {
     Ok(found.map(entry))
 }
 
-fn as_json(tool: &Description) -> Value {
-    let fields = tool.payload.iter().map(|field| {
-        json!({
-            "name": field.name,
-            "expects": field.shape.words(),
-            "required": field.required,
-            "meaning": field.meaning,
-        })
+/// Whether a second call of a built-in tool has no further effect.
+pub(crate) fn is_repeatable(name: &str) -> bool {
+    let tools = WorldOptions::default().tools(Path::new("."));
+    tools.is_ok_and(|tools| tools.descriptions().any(|tool| *tool.name == *name && tool.idempotent))
+}
+
+/// The report as JSON.
+pub(crate) type Form = Vec<ToolForm>;
+
+/// A built-in tool.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ToolForm {
+    name: String,
+    summary: String,
+    /// The fields of its payload.
+    payload: Vec<FieldForm>,
+    /// What it returns, in words.
+    result: String,
+    /// Its effect on the world.
+    effect: String,
+    /// Whether a second call has no further effect.
+    idempotent: bool,
+    /// The capabilities about which policy is asked.
+    needs: Vec<String>,
+    /// The time limit of a call, if it has one.
+    timeout_ms: Option<u64>,
+    retry: RetryForm,
+    /// Whether its arguments may be secrets.
+    takes_secrets: bool,
+}
+
+/// A field of a payload.
+#[derive(Serialize, JsonSchema)]
+struct FieldForm {
+    name: String,
+    /// What it has to be, in words.
+    expects: String,
+    required: bool,
+    meaning: String,
+}
+
+/// How a call is tried again.
+#[derive(Serialize, JsonSchema)]
+struct RetryForm {
+    attempts_max: u64,
+    delay_ms: u64,
+}
+
+fn form_of(tool: &Description) -> ToolForm {
+    let fields = tool.payload.iter().map(|field| FieldForm {
+        name: field.name.to_string(),
+        expects: field.shape.words().to_string(),
+        required: field.required,
+        meaning: field.meaning.to_string(),
     });
-    json!({
-        "name": tool.name,
-        "summary": tool.summary,
-        "payload": fields.collect::<Vec<_>>(),
-        "result": tool.result,
-        "effect": tool.effect.to_string(),
-        "idempotent": tool.idempotent,
-        "needs": tool.needs,
-        "timeout_ms": tool.timeout_ms,
-        "retry": { "attempts_max": tool.retry.attempts_max, "delay_ms": tool.retry.delay_ms },
-        "takes_secrets": tool.takes_secrets,
-    })
+    ToolForm {
+        name: tool.name.to_string(),
+        summary: tool.summary.to_string(),
+        payload: fields.collect(),
+        result: tool.result.to_string(),
+        effect: tool.effect.to_string(),
+        idempotent: tool.idempotent,
+        needs: tool.needs.iter().map(ToString::to_string).collect(),
+        timeout_ms: tool.timeout_ms.into(),
+        retry: RetryForm {
+            attempts_max: tool.retry.attempts_max.into(),
+            delay_ms: tool.retry.delay_ms,
+        },
+        takes_secrets: tool.takes_secrets,
+    }
 }
 
 fn entry(tool: &Description) -> String {

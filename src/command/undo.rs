@@ -1,8 +1,9 @@
 //! `duet undo`: takes the moves of a branch's head back.
 
 use duet_journal::{HeadMove, RecordHash, Sequence, StoreError};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::command::goto::keep;
 use crate::doors;
@@ -11,6 +12,7 @@ use crate::journal::{OpenJournal, Place};
 use crate::moves::{self, Move, MoveKind};
 use crate::records::hash_at;
 use crate::saying::{Way, say};
+use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::view::{Told, View};
 
@@ -37,9 +39,23 @@ pub(crate) struct Report {
     at: Sequence,
 }
 
+/// The report as JSON.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Form {
+    branch: String,
+    /// Where it is.
+    turn: u64,
+    /// Where it was.
+    before: u64,
+}
+
 impl Report {
     pub(crate) fn json(&self) -> Json {
-        json!({ "branch": self.name, "turn": self.at.number(), "before": self.before.number() })
+        as_json(&Form {
+            branch: self.name.clone(),
+            turn: self.at.number(),
+            before: self.before.number(),
+        })
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {

@@ -30,6 +30,16 @@ const MODEL: &str = "(define (model-text reply) (dictionary-ref reply 'content))
 const DOUBLES: &str = "{\"model/chat\": [<returns {content: \"Good day\", model: \"small\",
   usage: {input_tokens: 3, output_tokens: 2}}>]}";
 
+const ENVELOPE: &str = "<<<NSENV:V4:START>>>
+<<<NSENV:V4:USERDATA>>>
+{}
+<<<NSENV:V4:ACTIONS>>>
+command
+emit 1
+endcommand
+<<<NSENV:V4:END>>>
+";
+
 /// A clerk that waits while the program asks.
 const CLERK: &str = "(define (say . parts) (for-each display parts))
 (define (clerk name)
@@ -51,6 +61,7 @@ fn busy() -> Desk {
             &format!("{IMPORTS}(define (f sum) (await (signal 'go)) (display sum)) (f 1)\n"),
         ),
         ("doubles.txt", DOUBLES),
+        ("envelope.txt", ENVELOPE),
         ("clerk.scm", CLERK),
         (
             "changed.scm",
@@ -109,6 +120,27 @@ fn what_each_command_prints_fits_its_schema() {
     let later = [
         "runs",
         "work --status",
+        "tools",
+        "tools process/run",
+        "providers",
+        "servers",
+        "aeiou check envelope.txt",
+        "double p",
+        "export p p.duet",
+        "import p.duet --journal other.sqlite",
+        "grant p",
+        "grant --list",
+        "stop p",
+        "mark p@1 here",
+        "mark p",
+        "fork p@2 third",
+        "merge p/third --into main --dry-run",
+        "goto p/third@1",
+        "undo p/third",
+        "redo p/third",
+        "gc p --dry-run",
+        "fsck",
+        "fsck --deep p",
         "rm f --yes",
         "resume clerk --with changed.scm --dry-run",
         "patch clerk changed.scm",
@@ -132,6 +164,7 @@ fn what_each_command_prints_fits_its_schema() {
         }
         // A schema that admits anything is no contract.
         assert!(validator.validate(&Value::from("x")).is_err(), "{line}: {schema}");
+        assert_eq!(schema["$id"], format!("urn:duet:schema:{command}:1"));
     }
     assert!(left.is_empty(), "{left:?} were not tried");
 }

@@ -18,7 +18,8 @@ use duet_runtime::action::Action;
 use duet_runtime::driver::ToolFailure;
 use duet_runtime::record::Body;
 use duet_runtime::run::source::{self, Source};
-use serde_json::{Value as Json, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::configuration;
 use crate::error::CommandError;
@@ -34,6 +35,18 @@ pub(super) struct Restoration {
     pub(super) files: Files,
     /// The folders that turns have made which do not lead to the wanted one.
     made: BTreeSet<PathBuf>,
+}
+
+/// A file that is not as it was.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FileForm {
+    path: String,
+    /// Its state now, in words.
+    now: String,
+    /// Its state at the turn.
+    then: String,
+    /// Whether its content now is of somebody else.
+    changed_outside: bool,
 }
 
 /// Files that are not as they were.
@@ -182,14 +195,12 @@ impl Files {
         }
     }
 
-    pub(super) fn json(&self) -> Json {
-        let files = self.all.iter().map(|file| {
-            json!({
-                "path": file.change.path.to_string_lossy(),
-                "now": file.now.to_string(),
-                "then": file.then.to_string(),
-                "changed_outside": file.is_foreign,
-            })
+    pub(super) fn form(&self) -> Vec<FileForm> {
+        let files = self.all.iter().map(|file| FileForm {
+            path: file.change.path.to_string_lossy().into_owned(),
+            now: file.now.to_string(),
+            then: file.then.to_string(),
+            changed_outside: file.is_foreign,
         });
         files.collect()
     }
