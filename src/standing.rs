@@ -358,7 +358,8 @@ fn is_call(request: &Request) -> bool {
     matches!(request.question, Asked::Tool { .. }) && request.answer.is_none() && !is_inbox(request)
 }
 
-/// Why a run failed: with what its main program ended, or else the first failure that no actor took.
+/// Why a run failed: the failure with which its main program ended, or else the first that no actor
+/// took.
 fn failure(store: &dyn Store, place: &Place, state: &RunState) -> Result<Option<String>, CommandError> {
     let untaken = state.untaken.first.first().map(|untaken| untaken.turn);
     let at = match end_of_main(store, place, state)? {

@@ -16,7 +16,7 @@ use duet_runtime::action::exit::MAIN;
 use duet_runtime::driver::Stream;
 use duet_runtime::gate::Verdict;
 use duet_runtime::model::codec::Codec;
-use duet_runtime::model::failure::{Failure as TurnFailure, FramePlace};
+use duet_runtime::model::failure::{Failure as TurnFailure, Frame, FramePlace};
 use duet_runtime::model::grant::Grant;
 use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::record::{Body, Genesis, Outcome, TurnRecord};
@@ -26,9 +26,9 @@ use preserves::IOValue;
 use crate::error::CommandError;
 use crate::exchange::{self, ModelCall, ModelReply};
 use crate::reach::Reach;
-use crate::render::message_of;
+use crate::render::{SourceTexts, message_of};
 use crate::terminal::Terminal;
-use crate::value_text::shown;
+use crate::value_text::{bounded, shown};
 
 /// Decodes a record.
 ///
@@ -147,13 +147,20 @@ pub(crate) fn short(text: &str, characters: usize) -> String {
     text.chars().take(characters - 1).chain(['…']).collect()
 }
 
+/// What a description of a record in full also needs.
+pub(crate) struct Beside<'a> {
+    pub(crate) asked: AskedModel<'a>,
+    /// The texts of the program, if they are known.
+    pub(crate) texts: Option<&'a SourceTexts>,
+}
+
 /// Describes a record in full.
-pub(crate) fn full(address: &str, record: &Record, body: &Body, asked: AskedModel<'_>) -> String {
+pub(crate) fn full(address: &str, record: &Record, body: &Body, beside: &Beside<'_>) -> String {
     let header = record.header();
     let mut text = format!("{address}\n");
     let mut row = |name: &str, value: &dyn std::fmt::Display| {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "  {name:<9} {}", text::line(&value.to_string()));
+        let _ = writeln!(text, "  {name:<9} {}", text::line(&bounded(value.to_string())));
     };
     row("record", &record.hash());
     if let Some(parent) = header.parent {
@@ -164,7 +171,7 @@ pub(crate) fn full(address: &str, record: &Record, body: &Body, asked: AskedMode
     }
     match body {
         Body::Genesis(genesis) => full_genesis(genesis, &mut row),
-        Body::Turn(turn) => full_turn(turn, asked, &mut row),
+        Body::Turn(turn) => full_turn(turn, beside, &mut row),
     }
     text
 }
@@ -186,7 +193,7 @@ fn full_genesis(genesis: &Genesis, row: &mut dyn FnMut(&str, &dyn std::fmt::Disp
     }
 }
 
-fn full_turn(turn: &TurnRecord, asked: AskedModel<'_>, row: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
+fn full_turn(turn: &TurnRecord, beside: &Beside<'_>, row: &mut dyn FnMut(&str, &dyn std::fmt::Display)) {
     row("actor", &actor(turn.actor));
     row("cause", &cause(&turn.cause));
     for (position, told) in (0..).zip(&turn.events) {
@@ -195,7 +202,7 @@ fn full_turn(turn: &TurnRecord, asked: AskedModel<'_>, row: &mut dyn FnMut(&str,
         } else {
             ""
         };
-        match (heard(told, asked), told) {
+        match (heard(told, beside.asked), told) {
             (Some(heard), _) => exchange_rows(&heard.rows(), dropped, row),
             (None, Event::Granted { grant }) => row("granted", &format!("{}{dropped}", granted(grant))),
             (None, Event::Patched { text }) => row("patched", &format!("{}{dropped}", name_of(&text.program))),
@@ -227,10 +234,19 @@ fn full_turn(turn: &TurnRecord, asked: AskedModel<'_>, row: &mut dyn FnMut(&str,
                 } else {
                     "in"
                 };
-                row(how, &frame.procedure);
+                row(how, &format!("{}{}", frame.procedure, place_of(frame, beside.texts)));
             }
         }
     }
+}
+
+/// Where a frame stands, if that is known.
+fn place_of(frame: &Frame, texts: Option<&SourceTexts>) -> String {
+    let FramePlace::Text { source, start } = &frame.at else {
+        return String::new();
+    };
+    let line = texts.and_then(|texts| texts.line_of(source, *start));
+    line.map_or_else(String::new, |line| format!(" at {source}:{line}"))
 }
 
 /// The call of a model that an action is, and its id.

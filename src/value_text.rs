@@ -59,6 +59,18 @@ pub(crate) fn shown(value: &IOValue) -> String {
     text::preserves(value)
 }
 
+/// The maximum length of a value in a report for people, in characters.
+const WHOLE_CHARACTERS: usize = 10_000;
+
+/// The beginning of a text that is too long to read, and how much of it is not shown.
+pub(crate) fn bounded(text: String) -> String {
+    let Some((end, _)) = text.char_indices().nth(WHOLE_CHARACTERS) else {
+        return text;
+    };
+    let more = text[end..].chars().count();
+    format!("{}… and {more} more characters", &text[..end])
+}
+
 /// Recursion is bounded by `depth`.
 fn write(text: &mut String, value: &IOValue, depth: usize) {
     match value.value_class() {

@@ -10,8 +10,10 @@
 
 pub(crate) mod agent;
 pub(crate) mod command;
+mod fitting;
 pub(crate) mod form;
 pub(crate) mod project;
+mod run_times;
 mod sought;
 pub(crate) mod view;
 

@@ -37,6 +37,13 @@ pub(crate) struct TextForm {
     pub(crate) form: String,
 }
 
+/// A line of a text and a column in it, in characters, both counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TextPosition {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
 impl SourceTexts {
     /// Takes texts, in the order of their numbers.
     pub(super) fn new(texts: Vec<SourceText>) -> Self {
@@ -103,10 +110,19 @@ impl SourceTexts {
 
     /// The line, counted from 1, of a byte of a text.
     pub(crate) fn line_of(&self, name: &str, byte: u64) -> Option<usize> {
+        Some(self.position_of(name, byte)?.line)
+    }
+
+    /// The line and the column of a byte of a text.
+    pub(crate) fn position_of(&self, name: &str, byte: u64) -> Option<TextPosition> {
         let (text, place) = self.place(self.named(name)?, &(at(byte)..at(byte)))?;
-        let before = &text.text.as_bytes()[..place.start];
+        let before = text.text.get(..place.start)?;
         let first = read_file_line(name).map_or(1, |(_, line)| line);
-        Some(first + before.iter().filter(|byte| **byte == b'\n').count())
+        let last = before.rsplit('\n').next().unwrap_or_default();
+        Some(TextPosition {
+            line: first + before.matches('\n').count(),
+            column: last.chars().count() + 1,
+        })
     }
 
     /// The form that an origin names.

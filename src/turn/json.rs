@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::program_name;
+use crate::render::SourceTexts;
 use crate::value_json;
 
 /// A record.
@@ -61,7 +62,11 @@ struct TakenForm {
     actor: u64,
     /// Its role; `main` for the main program.
     role: String,
+    /// The name of the fiber that ran first, if it has one.
+    strand: Option<String>,
     cause: CauseForm,
+    /// What it received. In a log, an answer has `duration_ms`: how long its request took, from
+    /// commit to commit, if that is known; of a timer, its name says so.
     events: Vec<Kinded>,
     /// The positions of the events that nobody was there to receive.
     dropped: Vec<u64>,
@@ -120,6 +125,10 @@ struct FailureForm {
     source: Option<String>,
     start: Option<u64>,
     end: Option<u64>,
+    /// The line of the first byte, and the column in it in characters, both counted from 1, in the
+    /// failure of a turn whose text is known.
+    line: Option<usize>,
+    column: Option<usize>,
     /// The active procedures, innermost first.
     backtrace: Vec<FrameForm>,
 }
@@ -134,13 +143,63 @@ struct FrameForm {
     /// The first byte of that call.
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<u64>,
+    /// The line of that byte, and the column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
     /// Whether it had called the one before by tail calls, which leave no frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_gone: Option<bool>,
 }
 
-/// Describes a record, with the role of its actor.
-pub(crate) fn json_of(record: &Record, time: CommitTime, body: &Body, role: String) -> TurnForm {
+/// Who took a turn.
+#[derive(Default)]
+pub(crate) struct By {
+    /// The role of the actor; `main` for the main program.
+    pub(crate) role: String,
+    /// The name of the fiber that ran first, if it has one.
+    pub(crate) strand: Option<String>,
+}
+
+impl TurnForm {
+    /// Whether the turn failed.
+    pub(crate) fn is_failed(&self) -> bool {
+        matches!(&self.what, WhatForm::Taken(taken) if taken.failure.is_some())
+    }
+
+    /// Adds the lines and columns of the turn's failure and of its frames.
+    pub(crate) fn note_lines(&mut self, texts: &SourceTexts) {
+        let WhatForm::Taken(taken) = &mut self.what else {
+            return;
+        };
+        let Some(failure) = &mut taken.failure else { return };
+        let position = |source: &Option<String>, start: Option<u64>| texts.position_of(source.as_deref()?, start?);
+        if let Some(found) = position(&failure.source, failure.start) {
+            (failure.line, failure.column) = (Some(found.line), Some(found.column));
+        }
+        for frame in &mut failure.backtrace {
+            if let Some(found) = position(&frame.source, frame.start) {
+                (frame.line, frame.column) = (Some(found.line), Some(found.column));
+            }
+        }
+    }
+
+    /// Adds how long the request took that each event answers, in milliseconds, if it answers one.
+    pub(crate) fn note_durations(&mut self, durations: &[Option<u64>]) {
+        let WhatForm::Taken(taken) = &mut self.what else {
+            return;
+        };
+        for (event, duration_ms) in taken.events.iter_mut().zip(durations) {
+            if let Some(duration_ms) = duration_ms {
+                event.fields.insert("duration_ms".to_owned(), (*duration_ms).into());
+            }
+        }
+    }
+}
+
+/// Describes a record, with who took its turn.
+pub(crate) fn json_of(record: &Record, time: CommitTime, body: &Body, by: By) -> TurnForm {
     let header = record.header();
     TurnForm {
         run: header.run.to_string(),
@@ -156,12 +215,12 @@ pub(crate) fn json_of(record: &Record, time: CommitTime, body: &Body, role: Stri
                 granted: genesis.manifest.grants_shown().collect(),
                 pinned: genesis.pinned.iter().map(ToString::to_string).collect(),
             },
-            Body::Turn(turn) => WhatForm::Taken(Box::new(json_turn(turn, role))),
+            Body::Turn(turn) => WhatForm::Taken(Box::new(json_turn(turn, by))),
         },
     }
 }
 
-fn json_turn(turn: &TurnRecord, role: String) -> TakenForm {
+fn json_turn(turn: &TurnRecord, by: By) -> TakenForm {
     let actions = turn
         .actions
         .iter()
@@ -172,7 +231,8 @@ fn json_turn(turn: &TurnRecord, role: String) -> TakenForm {
         });
     TakenForm {
         actor: turn.actor.0,
-        role,
+        role: by.role,
+        strand: by.strand,
         cause: json_cause(&turn.cause),
         events: turn.events.iter().map(json_event).collect(),
         dropped: turn.dropped.clone(),
@@ -290,6 +350,8 @@ fn json_failure(failure: &Failure) -> FailureForm {
         source: origin.map(|origin| origin.source.clone()),
         start: origin.map(|origin| origin.start),
         end: origin.map(|origin| origin.end),
+        line: None,
+        column: None,
         backtrace: failure.backtrace.iter().map(json_frame).collect(),
     }
 }
@@ -303,6 +365,8 @@ fn json_frame(frame: &Frame) -> FrameForm {
         procedure: frame.procedure.clone(),
         source,
         start,
+        line: None,
+        column: None,
         is_gone: (frame.at == FramePlace::Gone).then_some(true),
     }
 }

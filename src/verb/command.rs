@@ -36,8 +36,9 @@ struct LongReportView {
     /// Shows lines whole, however wide the terminal is.
     #[arg(long)]
     wide: bool,
-    /// Shows when each turn became durable, by the clock in UTC, and how long requests took;
-    /// terminals always show both.
+    /// Shows when each turn became durable, by the clock in UTC, how long every request took, and
+    /// pauses of 10 seconds or more; terminals always show the times, the pauses, and durations of
+    /// 0.1 seconds or more.
     #[arg(long)]
     times: bool,
     /// Says when lines have colours.
@@ -49,7 +50,17 @@ struct LongReportView {
 }
 
 /// The verbs whose reports a person reads through a pager.
-const PAGED: [&str; 5] = ["log", "show", "transcript", "diff", "why"];
+const PAGED: [&str; 9] = [
+    "log",
+    "show",
+    "transcript",
+    "diff",
+    "why",
+    "explain",
+    "facts",
+    "waits",
+    "frames",
+];
 
 /// How a person reads a long report.
 #[derive(Debug, clap::Args)]
@@ -123,6 +134,7 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
         let sight = LongReportView::from_arg_matches(matches)?;
         (view.is_verbose, view.is_wide) = (sight.verbose, sight.wide);
         view.has_times = sight.times || view.columns.is_some();
+        view.has_all_durations = sight.times;
         view.is_styled = match sight.color {
             Colour::Always => true,
             Colour::Auto => view.is_styled,

@@ -25,7 +25,7 @@ use crate::query::Query;
 use crate::saying::{Way, say};
 use crate::turn::{self, line};
 use crate::value_json;
-use crate::value_text::shown;
+use crate::value_text::{bounded, shown};
 
 /// Lists the assertions that hold at a turn.
 ///
@@ -175,7 +175,7 @@ impl Report {
 
     pub(crate) fn tell(&self, view: &View) -> Told {
         let line = |fact: &Fact| {
-            let (handle, value) = (fact.handle.to_string(), shown(&fact.value));
+            let (handle, value) = (fact.handle.to_string(), bounded(shown(&fact.value)));
             format!("{handle:<10} {:<8} {value}\n", fact.name)
         };
         let told = Told::data(self.facts.iter().map(line).collect::<String>());

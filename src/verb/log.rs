@@ -30,8 +30,10 @@ use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::{Place, read_address};
 use crate::origins::{KnownOrigins, Origin, Origins};
+use crate::owned_run::compiled;
+use crate::render::SourceTexts;
 use crate::turn;
-use crate::turn::json::{CauseForm, TurnForm, json_cause, json_of};
+use crate::turn::json::{By, CauseForm, TurnForm, json_cause, json_of};
 use crate::turn::line::{Piece, did, heard};
 use filter::Filter;
 pub(crate) use follow::follow;
@@ -69,8 +71,8 @@ pub(crate) struct Request {
     /// Lists turns with an event or an action of this kind, such as `write` or `answered`.
     #[arg(long)]
     pub(crate) kind: Option<String>,
-    /// Lists turns that call this tool or receive what it returned; `process/*` means all of them.
-    /// A name that no tool of the run has is an error.
+    /// Lists turns that call this tool or receive what it returned, or in which a model asks for
+    /// it; `process/*` means all of them. A name that no tool of the run has is an error.
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
     /// Lists turns in whose words or values this text is.
@@ -126,6 +128,8 @@ pub(crate) struct Turn {
     parent: Option<RecordHash>,
     /// When it became durable, in milliseconds since 1970, if that is known.
     stamp_ms: Option<u64>,
+    /// How long after the turn before it that was, if both times are known.
+    pause_ms: Option<u64>,
     /// The branches that end here.
     ends: Vec<String>,
     /// Whether it is the newest of the branch that is meant.
@@ -186,6 +190,7 @@ pub(crate) fn page(project: &mut Project, request: &Request, kept: &mut Kept) ->
         look: &look,
         ends: lines.iter().map(|line| filter.end(line.at())).collect(),
         first: filter.first(),
+        texts: None,
         origins: lines
             .iter()
             .map(|line| {
@@ -259,6 +264,8 @@ struct History<'a> {
     times: Vec<Times>,
     /// The number of the oldest turn that is wanted.
     first: u64,
+    /// The texts of the program, once a turn that failed is shown whole.
+    texts: Option<SourceTexts>,
 }
 
 /// A record, and where it stands.
@@ -283,7 +290,8 @@ impl History<'_> {
             }
             let end = self.ends[line];
             self.ends[line] = start;
-            self.times[line] = Times::between(start, end);
+            // The pause before a turn begins at the turn before.
+            self.times[line] = Times::between(start.saturating_sub(1), end);
             let store = self.look.store;
             let records = store.read_closed(&place.run, &place.branch, position(start)?..position(end)?)?;
             for record in records.into_iter().rev() {
@@ -307,6 +315,10 @@ impl History<'_> {
     fn turn(&mut self, at: Cursor, record: &Record, is_whole: bool) -> Result<Turn, CommandError> {
         let time = self.time(at)?;
         let Cursor(number, line) = at;
+        let before = match number.checked_sub(1) {
+            Some(before) => self.time(Cursor(before, line))?.ms(),
+            None => None,
+        };
         let (header, body) = (record.header(), turn::body(record)?);
         let ends = self.heads.iter().filter(|head| head.hash == record.hash());
         let origins = &mut self.origins[line];
@@ -315,41 +327,63 @@ impl History<'_> {
             record: record.hash(),
             parent: header.parent,
             stamp_ms: time.ms(),
+            pause_ms: time.ms().zip(before).map(|(ms, before)| ms.saturating_sub(before)),
             ends: ends.map(|head| head.branch.to_string()).collect(),
             is_head: self.lines[0].head.hash == record.hash(),
             is_failed: turn::is_failed(&body),
             whole: is_whole.then(|| whole(record, time, &body, origins)).transpose()?,
             what: What::of(&body, header.sequence, origins, is_whole)?,
         };
-        if let (What::Taken { heard, .. }, Body::Turn(taken), Some(end_ms)) = (&mut turn.what, &body, time.ms()) {
-            self.measure(line, taken, header.sequence, end_ms, heard)?;
+        if let Some(whole) = turn.whole.as_mut().filter(|whole| whole.is_failed()) {
+            whole.note_lines(self.texts());
+        }
+        if let (Body::Turn(taken), Some(end_ms)) = (&body, time.ms()) {
+            let durations = self.durations(line, taken, header.sequence, end_ms)?;
+            if let Some(whole) = &mut turn.whole {
+                whole.note_durations(&durations);
+            }
+            if let What::Taken { heard, .. } = &mut turn.what {
+                for (piece, duration_ms) in heard.iter_mut().zip(durations) {
+                    piece.duration_ms = duration_ms;
+                }
+            }
         }
         Ok(turn)
     }
 
-    /// Adds to the answers of a turn how long their requests took. (A timer says that by its name.)
-    fn measure(
+    /// The texts of the program; none if it cannot be compiled any more.
+    fn texts(&mut self) -> &SourceTexts {
+        let (store, place) = (self.look.store, &self.lines[0]);
+        self.texts.get_or_insert_with(|| {
+            compiled::pinned(store, place)
+                .map(|pinned| pinned.texts)
+                .unwrap_or_default()
+        })
+    }
+
+    /// How long the request took that each event of a turn answers, in milliseconds, if it answers
+    /// one. (A timer says that by its name.)
+    fn durations(
         &mut self,
         line: usize,
         turn: &TurnRecord,
         at: Sequence,
         end_ms: u64,
-        heard: &mut [Piece],
-    ) -> Result<(), CommandError> {
-        let place = &self.lines[line];
-        for (event, piece) in turn.events.iter().zip(heard) {
+    ) -> Result<Vec<Option<u64>>, CommandError> {
+        let (place, origins) = (&self.lines[line], &mut self.origins[line]);
+        let mut durations = vec![None; turn.events.len()];
+        for (event, duration_ms) in turn.events.iter().zip(&mut durations) {
             let Event::Answered { request, .. } = event else {
                 continue;
             };
-            let origins = &mut self.origins[line];
             let is_timer = matches!(origins.request(*request, at)?, Origin::Timer(_));
             if let Some(asked) = origins.asked_at(*request, at)?.filter(|_| !is_timer) {
                 let times = self.look.store.times(&place.run, &place.branch, asked..next(asked))?;
                 let begin_ms = times.first().and_then(|time| time.ms());
-                piece.duration_ms = begin_ms.map(|begin_ms| end_ms.saturating_sub(begin_ms));
+                *duration_ms = begin_ms.map(|begin_ms| end_ms.saturating_sub(begin_ms));
             }
         }
-        Ok(())
+        Ok(durations)
     }
 }
 
@@ -384,14 +418,18 @@ pub(super) fn whole(
     body: &Body,
     origins: &mut Origins<'_>,
 ) -> Result<TurnForm, CommandError> {
-    let role = match body {
+    let by = match body {
         Body::Turn(turn) => {
-            let role = origins.role(turn.actor, record.header().sequence)?;
-            role.unwrap_or_else(|| turn::actor(turn.actor))
+            let at = record.header().sequence;
+            let role = origins.role(turn.actor, at)?;
+            By {
+                role: role.unwrap_or_else(|| turn::actor(turn.actor)),
+                strand: origins.strand(turn, at)?,
+            }
         }
-        Body::Genesis(_) => String::new(),
+        Body::Genesis(_) => By::default(),
     };
-    Ok(json_of(record, time, body, role))
+    Ok(json_of(record, time, body, by))
 }
 
 /// The page that is made.

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use duet_drivers::text;
+use duet_drivers::text::{self, Text};
 use duet_journal::{BranchName, Head, RunId, Sequence};
 use duet_runtime::model::counted::counted;
 use duet_runtime::run::heads::kept_up_to;
@@ -14,8 +14,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::fitting::{BOLD, GREEN, RED, columns_of, cut, styled_line};
 use super::form::as_json;
+use super::log::line::duration;
 use super::project::{Project, ProjectReader};
+use super::run_times::RunTimes;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::exchange::{Usage, dollars};
@@ -44,6 +47,10 @@ pub(crate) struct Request {
     /// Lists each branch of a run.
     #[arg(long)]
     branches: bool,
+    /// Shows when each run began, and how long it took up to its newest turn; terminals always show
+    /// both.
+    #[arg(long)]
+    times: bool,
     /// Lists only the run of this address, which stands as the branch of the address does.
     #[arg(skip)]
     only: Option<String>,
@@ -56,6 +63,8 @@ pub(crate) struct Report {
     above: Option<PathBuf>,
     /// When they were listed, by the clock of the journal, in milliseconds since 1970.
     now_ms: u64,
+    /// Whether each has its times, wherever it is printed.
+    has_times: bool,
 }
 
 /// A run in the list.
@@ -68,6 +77,8 @@ struct Listed {
     /// The number of turns of the branch that it stands for.
     turns: u64,
     found: RunStanding,
+    /// The times of its first turn and of its newest.
+    times: RunTimes,
     /// When it was claimed, if it is running, or when its process was last heard of.
     since_ms: Option<u64>,
 }
@@ -90,6 +101,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
             listed,
             above,
             now_ms: look.now_ms(),
+            has_times: request.times,
         });
     }
     let runs = look.store.runs()?;
@@ -116,6 +128,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         listed,
         above,
         now_ms: look.now_ms(),
+        has_times: request.times,
     })
 }
 
@@ -160,11 +173,14 @@ impl Listed {
             None => String::new(),
         };
         let (found, since_ms) = standings.found(look.store, &run, head)?;
+        let (branch, turns) = (head.branch.clone(), head.sequence.number());
+        let times = RunTimes::of(look.store, &run, head)?;
         Ok(Some(Self {
             run,
-            branch: head.branch.clone(),
+            branch,
             program,
-            turns: head.sequence.number(),
+            turns,
+            times,
             heads,
             found,
             since_ms,
@@ -243,6 +259,8 @@ impl Listed {
             code,
             questions,
             since_ms: self.since_ms,
+            began_ms: self.times.began_ms,
+            duration_ms: self.times.duration_ms(),
             usage: UsageForm {
                 input_tokens: self.found.usage.input_tokens,
                 output_tokens: self.found.usage.output_tokens,
@@ -279,6 +297,10 @@ pub(crate) struct RunForm {
     /// When it was claimed, if it is running, or when its process was last heard of, in
     /// milliseconds since 1970.
     since_ms: Option<u64>,
+    /// When its beginning became durable, in milliseconds since 1970, if that is known.
+    began_ms: Option<u64>,
+    /// How long after that its newest turn did, in milliseconds.
+    duration_ms: Option<u64>,
     usage: UsageForm,
 }
 
@@ -307,38 +329,69 @@ impl Report {
         as_json(&self.listed.iter().map(Listed::form).collect::<Form>())
     }
 
-    pub(crate) fn tell(&self, _view: &View) -> Told {
+    pub(crate) fn tell(&self, view: &View) -> Told {
         if self.listed.is_empty() {
             return Told::data("");
         }
-        let row = |listed: &Listed| {
-            [
-                journal::name(&listed.run, &listed.branch),
-                text::line(&listed.program).into_owned(),
-                listed.turns.to_string(),
-                listed.cost(),
-                listed.state(self.now_ms),
-            ]
-        };
-        let head = ["run", "program", "turns", "cost", "state"].map(str::to_owned);
-        let rows: Vec<[String; 5]> = std::iter::once(head).chain(self.listed.iter().map(row)).collect();
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-        let widths = [width(0), width(1), width(2), width(3)];
+        let has_times = self.has_times || view.columns.is_some();
         // A column without anything in it is left out.
         let has_cost = self.listed.iter().any(|listed| !listed.cost().is_empty());
-        let line = |[run, program, turns, cost, state]: &[String; 5]| {
-            let cost = if has_cost {
-                format!("{cost:>width$}  ", width = widths[3])
-            } else {
-                String::new()
-            };
-            let [first, second, third, _] = widths;
-            format!("{run:<first$}  {program:<second$}  {turns:>third$}  {cost}{state}\n")
-        };
-        let told = Told::data(rows.iter().map(line).collect::<String>());
+        let is_shown = [true, true, true, has_times, has_times, has_cost, true];
+        let head = ["run", "program", "turns", "began", "took", "cost", "state"].map(str::to_owned);
+        let rows = self.listed.iter().map(|listed| listed.row(self.now_ms));
+        let rows: Vec<[String; COLUMNS]> = std::iter::once(head).chain(rows).collect();
+        let width = |column: usize| rows.iter().map(|row| columns_of(&row[column])).max().unwrap_or(0);
+        let widths: [usize; COLUMNS] = std::array::from_fn(width);
+        let mut text = String::new();
+        for (position, row) in rows.iter().enumerate() {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate().filter(|(column, _)| is_shown[*column]) {
+                let blanks = " ".repeat(widths[column] - columns_of(cell));
+                line.push_str(&match column {
+                    _ if column + 1 == COLUMNS => cell.clone(),
+                    _ if NUMBERS.contains(&column) => format!("{blanks}{cell}  "),
+                    _ => format!("{cell}{blanks}  "),
+                });
+            }
+            let style = position.checked_sub(1).and_then(|at| self.listed[at].style());
+            text.push_str(&styled_line(
+                &cut(&line, view.columns),
+                style.filter(|_| view.is_styled),
+            ));
+        }
+        let told = Told::data(Text::styled(&text));
         match &self.above {
             Some(path) => told.say(format!("these runs are in {}", path.display())),
             None => told,
+        }
+    }
+}
+
+/// The columns of the list, and those with numbers, whose ends stand below each other.
+const COLUMNS: usize = 7;
+const NUMBERS: [usize; 3] = [2, 4, 5];
+
+impl Listed {
+    /// The cells of its row.
+    fn row(&self, now_ms: u64) -> [String; COLUMNS] {
+        [
+            journal::name(&self.run, &self.branch),
+            text::line(&self.program).into_owned(),
+            self.turns.to_string(),
+            self.times.began_briefly(),
+            self.times.duration_ms().map(duration).unwrap_or_default(),
+            self.cost(),
+            self.state(now_ms),
+        ]
+    }
+
+    /// The colour of its row.
+    fn style(&self) -> Option<&'static str> {
+        match self.found.standing.status() {
+            Status::Failed | Status::Broken | Status::Stuck => Some(RED),
+            Status::Waiting => Some(BOLD),
+            Status::Running => Some(GREEN),
+            Status::Finished | Status::Sleeping | Status::Queued | Status::Left => None,
         }
     }
 }

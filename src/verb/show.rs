@@ -30,11 +30,12 @@ use crate::exchange;
 use crate::journal::Place;
 use crate::origins::{Origin, Origins};
 use crate::owned_run::{self, compiled};
-use crate::saying::Saying;
-use crate::turn;
+use crate::render::SourceTexts;
+use crate::saying::{Saying, Way, say};
 use crate::turn::json::TurnForm;
+use crate::turn::{self, Beside};
 use crate::value_json;
-use crate::value_text::shown;
+use crate::value_text::{bounded, shown};
 
 /// Shows one turn in full.
 ///
@@ -55,7 +56,11 @@ pub(crate) struct Request {
 
 /// A turn in full.
 pub(crate) struct Report {
+    /// The branch.
+    name: String,
     address: String,
+    /// The texts of the program of a turn that failed, if they are known.
+    texts: Option<SourceTexts>,
     record: Record,
     body: Body,
     /// When it became durable.
@@ -96,9 +101,18 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         .unwrap_or_default();
     let mut origins = Origins::of(place.source(store));
     let models = models(&body, &place, &mut origins)?;
+    let mut whole = whole(&record, time, &body, &mut origins)?;
+    let texts = whole.is_failed().then(|| compiled::pinned(store, &place)).transpose();
+    // Without the program's texts, what is known is shown.
+    let texts = texts.ok().flatten().map(|pinned| pinned.texts);
+    if let Some(texts) = &texts {
+        whole.note_lines(texts);
+    }
     Ok(Report {
+        name: place.name(),
         address: place.address(place.at()),
-        whole: whole(&record, time, &body, &mut origins)?,
+        whole,
+        texts,
         models,
         came: changes.appeared.iter().map(|(fact, _)| fact.value()).collect(),
         went: changes.disappeared.iter().map(|fact| fact.value()).collect(),
@@ -198,17 +212,36 @@ impl Report {
 
     pub(crate) fn tell(&self, view: &View) -> Told {
         let asked = |request| self.models.contains(&request);
-        let mut text = turn::full(&self.address, &self.record, &self.body, &asked);
+        let beside = Beside {
+            asked: &asked,
+            texts: self.texts.as_ref(),
+        };
+        let mut text = turn::full(&self.address, &self.record, &self.body, &beside);
         if let (Some(ms), Some(_)) = (self.time.ms(), view.columns) {
             text.push_str(&format!("  durable   {}\n", Moment(ms)));
         }
-        text.extend(self.came.iter().map(|fact| format!("  fact      + {}\n", shown(fact))));
-        text.extend(self.went.iter().map(|fact| format!("  fact      - {}\n", shown(fact))));
+        text.extend(
+            self.came
+                .iter()
+                .map(|fact| format!("  fact      + {}\n", bounded(shown(fact)))),
+        );
+        text.extend(
+            self.went
+                .iter()
+                .map(|fact| format!("  fact      - {}\n", bounded(shown(fact)))),
+        );
         if let Some(memory) = &self.memory {
             text.push_str(&memory_as_text(memory));
         }
         let mut told = Told::data(text);
         told.messages = self.untold.iter().cloned().map(Saying::from).collect();
+        if self.whole.is_failed() {
+            let turn = self.record.header().sequence.number();
+            told = told.say(say![
+                Way::turn("frames", &self.name, turn),
+                " shows the variables there"
+            ]);
+        }
         told
     }
 }

@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::form::as_json;
+use super::log::line::duration;
 use super::project::Project;
+use super::run_times::RunTimes;
 use super::view::{Told, View};
 use crate::error::CommandError;
 use crate::journal::Place;
@@ -39,6 +41,10 @@ use crate::turn::line::is_failure;
 pub(crate) struct Request {
     /// The address of a run or a branch.
     pub(crate) address: Option<String>,
+    /// Shows when the run began, and how long it took up to its newest turn; terminals always show
+    /// both.
+    #[arg(long)]
+    times: bool,
 }
 
 /// The counts.
@@ -80,6 +86,10 @@ struct Calls {
 pub(crate) struct Report {
     run: RunId,
     branches: usize,
+    /// The time of its beginning, and that of the newest turn on all branches.
+    times: RunTimes,
+    /// Whether the times are shown, wherever it is printed.
+    has_times: bool,
     counts: Counts,
 }
 
@@ -89,6 +99,10 @@ pub(crate) struct Form {
     run: String,
     /// The number of its branches.
     branches: usize,
+    /// When its beginning became durable, in milliseconds since 1970, if that is known.
+    began_ms: Option<u64>,
+    /// How long after that its newest turn did, in milliseconds.
+    duration_ms: Option<u64>,
     /// The number of its turns, without the beginning.
     turns: usize,
     /// Turns that an input caused.
@@ -128,7 +142,13 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         seen: (heads.len() > 1).then(BTreeSet::new),
         ..Counts::default()
     };
+    let mut times = RunTimes::default();
     for head in &heads {
+        let found = RunTimes::of(look.store, &place.run, head)?;
+        times = RunTimes {
+            began_ms: found.began_ms,
+            newest_ms: times.newest_ms.max(found.newest_ms),
+        };
         let place = Place {
             branch: head.branch.clone(),
             head: head.clone(),
@@ -139,6 +159,8 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     Ok(Report {
         run: place.run,
         branches: heads.len(),
+        times,
+        has_times: request.times,
         counts,
     })
 }
@@ -149,12 +171,20 @@ impl Report {
         self.counts.records.saturating_sub(1)
     }
 
+    fn times_text(&self, has_times: bool) -> String {
+        let took = self.times.duration_ms().filter(|_| has_times).map(duration);
+        let text = took.map(|took| format!("began      {}, took {took}\n  ", self.times.began()));
+        text.unwrap_or_default()
+    }
+
     pub(crate) fn json(&self) -> Value {
         let (turns, counts) = (self.turns(), &self.counts);
         let named = |(name, count): (&&str, &u64)| ((*name).to_owned(), *count);
         as_json(&Form {
             run: self.run.to_string(),
             branches: self.branches,
+            began_ms: self.times.began_ms,
+            duration_ms: self.times.duration_ms(),
             turns,
             inputs: counts.inputs,
             failures: counts.failures,
@@ -173,13 +203,13 @@ impl Report {
         })
     }
 
-    pub(crate) fn tell(&self, _view: &View) -> Told {
+    pub(crate) fn tell(&self, view: &View) -> Told {
         let (turns, counts) = (self.turns(), &self.counts);
         let stored_bytes = counts.record_bytes + counts.part_bytes;
         let each = stored_bytes / (turns + 1);
         let mut text = format!(
             "{}: {}\n  \
-               turns      {turns}, {} of them from inputs, {} failed\n  \
+               {}turns      {turns}, {} of them from inputs, {} failed\n  \
                refused    {}\n  \
                fuel       {}\n\
              {}  \
@@ -189,6 +219,7 @@ impl Report {
                pinned     {}\n",
             self.run,
             counted(self.branches, "branch"),
+            self.times_text(self.has_times || view.columns.is_some()),
             counts.inputs,
             counts.failures,
             counted(counts.refused, "attempt"),

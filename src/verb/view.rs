@@ -20,6 +20,8 @@ pub(crate) struct View {
     pub(crate) is_verbose: bool,
     /// Whether each turn has its time.
     pub(crate) has_times: bool,
+    /// Whether each request has its duration, however short.
+    pub(crate) has_all_durations: bool,
     /// Whether data may have colours.
     pub(crate) is_styled: bool,
     /// Whether a person looks on.

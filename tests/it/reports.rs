@@ -427,3 +427,110 @@ fn the_list_of_runs_says_why_one_failed_after_others_have_ended() {
     let runs = desk.duet("runs").output;
     assert!(runs.contains("failed with code 1: wrong-type: "), "{runs}");
 }
+
+#[test]
+fn times_are_in_the_json_of_every_report_and_in_words_where_somebody_wants_them() {
+    let desk = commands();
+    let runs = parsed(&desk, "runs");
+    let (began, took) = (
+        runs[0]["began_ms"].as_u64().unwrap(),
+        runs[0]["duration_ms"].as_u64().unwrap(),
+    );
+    let turns = parsed(&desk, "log jobs");
+    let stamps = |turn: &Value| turn["stamp_ms"].as_u64().unwrap();
+    let turns = turns.as_array().unwrap();
+    assert_eq!(began, stamps(turns.last().unwrap()));
+    assert_eq!(took, stamps(&turns[0]) - began);
+    let stats = parsed(&desk, "stats jobs");
+    assert_eq!(
+        (&stats["began_ms"], &stats["duration_ms"]),
+        (&json!(began), &json!(took))
+    );
+    // Without a terminal the words are the same however busy the machine was.
+    assert!(!desk.duet("runs").output.contains("began"));
+    let told = desk.duet("runs --times").output;
+    assert!(told.lines().next().unwrap().contains("began  "), "{told}");
+    assert!(desk.duet("stats jobs --times").output.contains("  began      "));
+    // Each call has its duration, however short.
+    let answers = turns
+        .iter()
+        .flat_map(|turn| turn["events"].as_array().into_iter().flatten());
+    let calls: Vec<&Value> = answers.filter(|event| event["ok"]["exit"].is_number()).collect();
+    assert!(
+        calls.len() == 3 && calls.iter().all(|call| call["duration_ms"].is_u64()),
+        "{calls:?}"
+    );
+    let log = desk.duet("log jobs --times --tool process/run").output;
+    let ends = log.lines().filter(|line| line.contains("→ exit"));
+    assert!(
+        ends.clone().count() == 3 && ends.clone().all(|line| line.contains(" ms)") || line.contains(" s)")),
+        "{log}"
+    );
+}
+
+#[test]
+fn a_failure_has_lines_and_columns_and_leads_to_its_variables() {
+    let program = "(import (scheme base))
+(define (pick items n)
+  (+ 1 (vector-ref items n)))
+(pick (vector 1 2) 7)";
+    let desk = Desk::new(&[("p.scm", program)]);
+    assert_eq!(desk.duet("run p.scm").code, 1);
+    let shown = parsed(&desk, "show p@1");
+    let failure = &shown["failure"];
+    assert_eq!(
+        (&failure["line"], &failure["column"]),
+        (&json!(3), &json!(8)),
+        "{failure}"
+    );
+    let frames = failure["backtrace"].as_array().unwrap();
+    let frame = frames.iter().find(|frame| frame["procedure"] == "pick").unwrap();
+    assert_eq!(frame["line"], 3, "{frame}");
+    assert_eq!(parsed(&desk, "log p --failed")[0]["failure"]["line"], 3);
+    let told = desk.duet("show p@1");
+    assert!(told.output.contains("in        pick at p.scm:3\n"), "{told:?}");
+    assert!(
+        told.errors.contains("`duet frames p@1` shows the variables there"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_value_that_nobody_can_read_is_cut_and_the_rest_is_counted() {
+    let program = "(import (scheme base) (duet base) (duet dataspace))
+(assert! (record 'big (make-string 30000 #\\x)))
+(await (signal 'go))";
+    let desk = Desk::new(&[("p.scm", program)]);
+    assert_eq!(desk.duet("run p.scm").code, 4);
+    for line in ["facts p", "show p"] {
+        let told = desk.duet(line).output;
+        let longest = told.lines().map(|line| line.chars().count()).max();
+        assert!(
+            told.contains("… and 200") && longest < Some(10_200),
+            "{line}: {longest:?}"
+        );
+    }
+    let whole = parsed(&desk, "facts p big");
+    assert_eq!(whole[0]["value"]["fields"][0].as_str().map(str::len), Some(30_000));
+}
+
+#[test]
+fn the_log_of_a_tool_of_an_agent_has_the_answers_that_ask_for_it() {
+    let program = "(import (scheme base) (duet base) (duet dataspace) (duet agents))
+(define-tool (look (n integer)) \"Looks.\" (* n 2))
+(define-agent clerk (tools look))
+(ask clerk \"Hello\")";
+    let usage = "usage: {input_tokens: 1, output_tokens: 1}";
+    let wants = "{id: \"1\", name: \"look\", arguments: {n: 4}}";
+    let double = format!(
+        "{{ \"model/chat\": [<returns {{content: \"\", stop: \"tools\", tool_calls: [{wants}], {usage}}}> \
+         <returns {{content: \"8\", stop: \"end\", tool_calls: [], {usage}}}>] }}"
+    );
+    let desk = Desk::new(&[("p.scm", program), ("d.pr", &double)]);
+    let said = desk.duet("run p.scm --double d.pr");
+    assert_eq!(said.code, 0, "{said:?}");
+    let turns = parsed(&desk, "log p --tool look");
+    assert_eq!(turns.as_array().map(Vec::len), Some(1), "{turns}");
+    let said = desk.duet("log p --tool lok");
+    assert!(said.code != 0 && said.errors.contains("look"), "{said:?}");
+}

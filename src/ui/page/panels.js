@@ -154,12 +154,15 @@ function failure(failure) {
               "li",
               {},
               make("code", {}, frame.procedure),
-              frame.source && make("span", { class: "quiet" }, ` in ${frame.source}`),
+              frame.source && make("span", { class: "quiet" }, ` ${placeOf(frame)}`),
             ),
           ),
       ),
   );
 }
+
+/** Where a frame stands. */
+const placeOf = ({ source, line }) => (line === undefined ? `in ${source}` : `at ${source}:${line}`);
 
 function memory(memory) {
   return section(

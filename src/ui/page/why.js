@@ -76,14 +76,14 @@ function subject({ fact, line: written, call, variable }) {
 function row(step, made, hooks) {
   const turn = button(`turn ${step.turn}`, () => hooks.pick(step.turn), { class: "link" });
   const isBefore = step.sort === "input" || step.sort === "earlier";
+  const word = SORTS[step.sort] ?? step.sort;
   const form = step.by ? expression(step.by) : [];
   return make(
     "li",
     { style: { paddingInlineStart: `${Math.min(step.depth, DEPTH) * 1.4}ch` } },
     make("code", { class: "value" }, step.value),
     " ← ",
-    make("span", { class: "quiet" }, SORTS[step.sort] ?? step.sort),
-    " ",
+    word && [make("span", { class: "quiet" }, word), " "],
     isBefore ? [turn, form.length > 0 && ": ", form] : [form, step.turn !== made && [" in ", turn]],
   );
 }

@@ -9,9 +9,11 @@ use duet_runtime::model::codec::{Codec, label_of};
 use duet_runtime::record::{Body, TurnRecord};
 use duet_runtime::run::source::Source;
 use duet_runtime::state::event::Event;
+use preserves::IOValue;
 
 use super::Request;
 use crate::error::CommandError;
+use crate::exchange;
 use crate::journal::Place;
 use crate::origins::{KnownOrigins, Origin, Origins};
 use crate::query::Query;
@@ -156,9 +158,9 @@ impl Filter {
             return Ok(true);
         }
         for event in &turn.events {
-            if let Event::Answered { request, .. } = event
+            if let Event::Answered { request, outcome } = event
                 && let Origin::Tool { tool, .. } = origins.request(*request, at)?
-                && is_it(&tool)
+                && (is_it(&tool) || wanted_calls(&tool, outcome).iter().any(|name| is_it(name)))
             {
                 return Ok(true);
             }
@@ -176,6 +178,15 @@ impl Filter {
                 .iter()
                 .any(|value| shown(value).contains(text.as_str())))
     }
+}
+
+/// The names of the calls that an answer of a model asks for: those of an agent's own tools are in
+/// no other record.
+pub(super) fn wanted_calls(tool: &str, outcome: &Result<IOValue, IOValue>) -> Vec<String> {
+    let heard = outcome.as_ref().ok().filter(|_| tool == exchange::TOOL);
+    let calls = heard.and_then(exchange::heard).map(|heard| heard.calls);
+    let calls = calls.unwrap_or_default().into_iter();
+    calls.map(|call| call.name).collect()
 }
 
 /// Whether a fiber with a name begins in a turn, which somebody else began, and calls a tool there.

@@ -98,6 +98,7 @@ impl FollowedBranch {
             ends: Vec::new(),
             times: Vec::new(),
             first: 0,
+            texts: None,
         };
         let Some(records) = records else { return Ok(None) };
         let mut turns = Vec::new();
@@ -109,7 +110,7 @@ impl FollowedBranch {
             }
             if !self.filter.is_any() || self.filter.admits(&record, &body, origins)? {
                 let at = Cursor(number, 0);
-                history.times = vec![Times::between(number, number + 1)];
+                history.times = vec![Times::between(number.saturating_sub(1), number + 1)];
                 turns.push(history.turn(at, &record, request.is_whole)?);
             }
         }

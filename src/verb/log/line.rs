@@ -12,6 +12,7 @@ use super::{Report, Turn, What};
 use crate::graph::Graph;
 use crate::turn::json::CauseForm;
 use crate::turn::line::{Piece, Tone};
+use crate::verb::fitting::{GREEN, columns_of};
 use crate::verb::view::View;
 
 /// The characters of a piece in lines of any length.
@@ -19,6 +20,9 @@ const PIECE_CHARACTERS: usize = 100;
 
 /// The shortest duration that is worth a word, in milliseconds.
 const DURATION_MS_MIN: u64 = 100;
+
+/// The shortest pause that is worth a word, in milliseconds.
+const PAUSE_MS_MIN: u64 = 10_000;
 
 /// The pieces of a side that are shown.
 const PIECES: usize = 20;
@@ -183,6 +187,13 @@ impl Drawing {
                 text: format!("[{}] ", turn.ends.join(" ")),
             });
         }
+        let pause_ms = turn.pause_ms.filter(|pause_ms| *pause_ms >= PAUSE_MS_MIN);
+        if let Some(pause_ms) = pause_ms.filter(|_| self.view.has_times) {
+            spans.push(Span {
+                style: style(Tone::Structural),
+                text: format!("{} later  ", duration(pause_ms)),
+            });
+        }
         match &turn.what {
             What::Begins(program) => spans.push(Span::plain(format!("run of {}", text::line(program)))),
             What::Taken {
@@ -257,7 +268,12 @@ impl Drawing {
             crate::turn::short(&piece.text, PIECE_CHARACTERS)
         };
         // A list that a program reads is the same however busy the machine was.
-        let duration_ms = piece.duration_ms.filter(|duration_ms| *duration_ms >= DURATION_MS_MIN);
+        let least_ms = if self.view.has_all_durations {
+            0
+        } else {
+            DURATION_MS_MIN
+        };
+        let duration_ms = piece.duration_ms.filter(|duration_ms| *duration_ms >= least_ms);
         if let Some(duration_ms) = duration_ms.filter(|_| self.view.has_times) {
             text.push_str(&format!(" ({})", duration(duration_ms)));
         }
@@ -266,9 +282,10 @@ impl Drawing {
 }
 
 /// A duration in the unit that suits it.
-fn duration(duration_ms: u64) -> String {
+pub(crate) fn duration(duration_ms: u64) -> String {
     let seconds = duration_ms / 1000;
     match seconds {
+        0 if duration_ms < DURATION_MS_MIN => format!("{duration_ms} ms"),
         0..10 => format!("{seconds}.{} s", duration_ms % 1000 / 100),
         10..100 => format!("{seconds} s"),
         100..6000 => format!("{} min", seconds / 60),
@@ -295,7 +312,6 @@ fn cause_words(cause: &CauseForm) -> String {
     }
 }
 
-const GREEN: &str = "32";
 const ACTORS: [&str; 6] = ["36", "35", "34", "33", "96", "94"];
 
 fn style(tone: Tone) -> &'static str {
@@ -306,10 +322,6 @@ fn style(tone: Tone) -> &'static str {
         Tone::Person => "1",
         Tone::Model => "35",
     }
-}
-
-fn columns_of(text: &str) -> usize {
-    text.chars().filter_map(UnicodeWidthChar::width).sum()
 }
 
 /// Cuts words after so many columns.
@@ -348,6 +360,32 @@ fn styled(spans: &[Span], is_styled: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_pause_is_told_where_times_are() {
+        let turn = |pause_ms| Turn {
+            number: 3,
+            record: duet_journal::RecordHash::of(b"record"),
+            parent: None,
+            stamp_ms: Some(0),
+            pause_ms: Some(pause_ms),
+            ends: Vec::new(),
+            is_head: false,
+            is_failed: false,
+            what: What::Begins("p.scm".to_owned()),
+            whole: None,
+        };
+        let told = |pause_ms, has_times| {
+            let drawing = Drawing::new(View {
+                has_times,
+                ..View::default()
+            });
+            styled(&drawing.words(&turn(pause_ms)), false)
+        };
+        assert_eq!(told(12_345, true), "12 s later  run of p.scm");
+        assert_eq!(told(9_999, true), "run of p.scm");
+        assert_eq!(told(12_345, false), "run of p.scm");
+    }
 
     #[test]
     fn words_are_cut_at_the_room_that_there_is() {

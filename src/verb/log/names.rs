@@ -13,12 +13,14 @@ use duet_journal::{Head, Sequence};
 use duet_runtime::action::Action;
 use duet_runtime::model::identity::ActorId;
 use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::state::event::Event;
 
+use super::filter::wanted_calls;
 use super::times::Times;
 use super::{History, PORTION, Request, lines};
 use crate::error::CommandError;
 use crate::journal::Place;
-use crate::origins::Origins;
+use crate::origins::{Origin, Origins};
 use crate::similar::{advice, nearest};
 use crate::turn;
 use crate::turn::line;
@@ -60,6 +62,7 @@ pub(super) fn require(
         look,
         ends: lines.iter().map(|line| line.at().number() + 1).collect(),
         first: 0,
+        texts: None,
         origins: lines
             .iter()
             .map(|line| Origins::of(line.source(look.store)).thorough())
@@ -105,6 +108,15 @@ impl Names {
             self.others.insert(origins.path(turn.actor)?.to_owned());
         }
         self.add_actions(turn, &line::actor(turn.actor, role.as_deref()));
+        for event in &turn.events {
+            if let Event::Answered { request, outcome } = event
+                && let Origin::Tool { tool, .. } = origins.request(*request, at)?
+            {
+                let wanted = wanted_calls(&tool, outcome);
+                self.called.extend(wanted.iter().cloned());
+                self.tools.extend(wanted);
+            }
+        }
         Ok(())
     }
 

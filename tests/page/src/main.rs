@@ -89,6 +89,7 @@ async fn a_failed_run_says_why_before_everything_else(browser: &Browser, desk: &
     browser.sees("#banner", "this is no number").await?;
     browser.click("Go to turn").await?;
     browser.sees("#panel", "Failed and undone").await?;
+    browser.sees(".backtrace li", "count-of at order.scm:4").await?;
     browser.sees(".timeline .bar.failed title", "this is no number").await
 }
 
