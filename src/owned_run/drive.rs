@@ -128,7 +128,7 @@ impl OwnedRun {
         } else {
             Vec::new()
         };
-        let brief = self.first_failure(store, &rest)?;
+        let brief = self.first_failure(store, &rest, !ways.is_empty())?;
         let journal = self.place.journal.as_ref();
         let held = journal
             .filter(|journal| journal.is_on_server())

@@ -16,11 +16,17 @@ use crate::saying::Saying;
 use crate::verb::explain::Explaining;
 
 impl OwnedRun {
-    /// Tells of the failure that came first; nothing if none did.
+    /// Tells of the failure that came first; nothing if none did. `has_way` is whether a way on has
+    /// been named already.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub(super) fn first_failure(&self, store: &dyn Store, rest: &DriveOutcome) -> Result<Vec<Saying>, CommandError> {
+    pub(super) fn first_failure(
+        &self,
+        store: &dyn Store,
+        rest: &DriveOutcome,
+        has_way: bool,
+    ) -> Result<Vec<Saying>, CommandError> {
         let is_failed = matches!(rest, DriveOutcome::Ended { code: 1.. } | DriveOutcome::Stuck { .. });
         let head = store.head(self.run.id(), self.run.branch())?;
         let (Some(head), Some(journal)) = (head.filter(|_| is_failed), &self.place.journal) else {
@@ -40,6 +46,6 @@ impl OwnedRun {
             now_ms: journal.now_ms(),
             is_prompt: is_of_prompt(store, &place)?,
         };
-        Ok(explaining.report(&self.run)?.brief())
+        Ok(explaining.report(&self.run)?.brief(has_way))
     }
 }

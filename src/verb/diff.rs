@@ -10,7 +10,6 @@ pub(crate) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_drivers::text::Text;
 use duet_journal::Sequence;
 use duet_runtime::action::Action;
 use duet_runtime::driver::Stream;
@@ -27,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::texts::TextApart;
+use super::fitting::signed;
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
@@ -148,11 +148,12 @@ impl Report {
         })
     }
 
-    pub(crate) fn tell(&self, _view: &View) -> Told {
-        match self {
-            Self::Whole(whole) => whole.tell(),
-            Self::Code(code) => code.tell(),
-        }
+    pub(crate) fn tell(&self, view: &View) -> Told {
+        let text = match self {
+            Self::Whole(whole) => whole.text(),
+            Self::Code(code) => code.text(),
+        };
+        Told::data(signed(&text, view.is_styled))
     }
 }
 
@@ -166,14 +167,14 @@ impl Code {
         }
     }
 
-    fn tell(&self) -> Told {
+    fn text(&self) -> String {
         let [left, right] = &self.addresses;
         if self.texts.is_empty() {
-            return Told::data(format!("{left} and {right} execute the same texts\n"));
+            return format!("{left} and {right} execute the same texts\n");
         }
         let lines = self.texts.iter().flat_map(|text| text.patch([left, right]));
         let lines: Vec<String> = lines.collect();
-        Told::data(Text::lines(&format!("{}\n", lines.join("\n"))))
+        format!("{}\n", lines.join("\n"))
     }
 }
 
@@ -188,12 +189,12 @@ impl AllDifferences {
         }
     }
 
-    fn tell(&self) -> Told {
+    fn text(&self) -> String {
         let [left, right] = &self.places;
         let mut text = head([left, right], &self.relation);
         if self.is_stat {
             text.push_str(&self.stat());
-            return Told::data(Text::lines(&text));
+            return text;
         }
         let told = asked::ListedRequests::of(&self.alignment).tell();
         if !self.texts.is_empty() {
@@ -204,7 +205,7 @@ impl AllDifferences {
             text.push('\n');
         }
         text.push_str(&results(&self.sides));
-        Told::data(Text::lines(&text))
+        text
     }
 
     /// The number of differences of each sort.
@@ -364,24 +365,21 @@ fn first_shown(divergence: &Divergence, names: [&str; 2]) -> String {
     if divergence.part == "beginning" {
         return "their first records differ\n".to_owned();
     }
-    let element = divergence
-        .element
-        .map(|element| format!(" {}", element + 1))
-        .unwrap_or_default();
+    let (turn, actor, part) = (divergence.sequence, turn::actor(divergence.actor), divergence.part);
+    let number = divergence.element.map(|element| element + 1);
+    let number = |noun: &str| number.map_or_else(String::new, |number| format!(" ({noun} {number})"));
+    let what = match part {
+        "events" => format!("in turn {turn}, {actor} receives something else{}", number("event")),
+        "actions" => format!("in turn {turn}, {actor} does something else{}", number("action")),
+        part => format!("turn {turn} of {actor} differs in its {part}{}", number("number")),
+    };
     let sides = [divergence.journal_says.as_ref(), divergence.program_did.as_ref()];
     let mut told = sides.map(|side| side.map_or("nothing".to_owned(), |value| briefly(divergence.part, value)));
     if told[0] == told[1] {
         told = value_text::apart(sides);
     }
     let [left, right] = told;
-    format!(
-        "turn {} of {} differs in its {}{element}\n  - {}  {left}\n  + {}  {right}\n",
-        divergence.sequence,
-        turn::actor(divergence.actor),
-        divergence.part,
-        names[0],
-        names[1],
-    )
+    format!("{what}\n  - {}  {left}\n  + {}  {right}\n", names[0], names[1],)
 }
 
 /// A part of a turn for a line; in the words of the log, if the value itself is too long.

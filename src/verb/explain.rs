@@ -10,6 +10,9 @@ mod failure;
 mod judged;
 mod standstill;
 
+use std::num::NonZeroUsize;
+
+use duet_drivers::text::Text;
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
 use duet_runtime::action::exit::MAIN;
@@ -22,6 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::fitting::{BOLD, RED, cut, styled_line};
 use super::form::as_json;
 use super::frames::turn_with;
 use super::project::Project;
@@ -58,6 +62,12 @@ pub(crate) use standstill::asked_words;
 pub(crate) struct Request {
     /// The address of a turn, or of the branch whose newest turn is meant.
     pub(crate) address: Option<String>,
+    /// Shows at most this many waits, further failures, and turns before and after.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// Shows all of them, and each line whole.
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) all: bool,
 }
 
 /// The explanation.
@@ -81,6 +91,46 @@ pub(crate) struct Report {
     waits: Vec<Wait>,
     /// What helps.
     advice: Vec<Advice>,
+    /// How much of it is shown in words.
+    #[serde(skip)]
+    extent: Extent,
+}
+
+/// How much of a report is shown in words.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// The maximum number of turns on each side of the failure.
+    steps_max: usize,
+    /// The maximum number of waits, and that of further failures.
+    rows_max: usize,
+    /// Whether each line is shown whole.
+    is_whole: bool,
+}
+
+impl Default for Extent {
+    /// About a screen.
+    fn default() -> Self {
+        Self {
+            steps_max: 6,
+            rows_max: 10,
+            is_whole: false,
+        }
+    }
+}
+
+impl Extent {
+    fn of(request: &Request) -> Self {
+        let most = if request.all { Some(usize::MAX) } else { None };
+        let most = request.limit.map(NonZeroUsize::get).or(most);
+        let Some(most) = most else {
+            return Self::default();
+        };
+        Self {
+            steps_max: most,
+            rows_max: most,
+            is_whole: request.all,
+        }
+    }
 }
 
 /// The report as JSON.
@@ -112,6 +162,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         is_prompt: is_of_prompt(look.store, &place)?,
     };
     let mut report = explaining.report(&run)?;
+    report.extent = Extent::of(request);
     if place.turn.is_none() {
         let mut standings = look.standings();
         let (standing, _) = standings.standing(look.store, &place.run, &place.head)?;
@@ -180,6 +231,7 @@ impl Explaining<'_> {
             failed_call,
             waits,
             advice,
+            extent: Extent::default(),
         })
     }
 
@@ -324,10 +376,30 @@ impl Report {
         as_json(self)
     }
 
-    pub(crate) fn tell(&self, _view: &View) -> Told {
-        let mut told = Told::data(self.text());
+    pub(crate) fn tell(&self, view: &View) -> Told {
+        let columns = view.columns.filter(|_| !self.extent.is_whole);
+        let text = self.text();
+        let lines = text.lines().enumerate().map(|(at, line)| {
+            let style = self.style().filter(|_| at == 0 && view.is_styled);
+            styled_line(&cut(line, columns), style)
+        });
+        let mut told = Told::data(Text::styled(&lines.collect::<String>()));
         told.messages = self.advice.iter().map(Advice::saying).collect();
+        let failure = self.failure.as_ref();
+        let is_cut = failure.is_some_and(|failure| failure.is_longer_than(self.extent.steps_max));
+        if is_cut || self.others.len().max(self.waits.len()) > self.extent.rows_max {
+            told = told.say("more is left out; `--all` shows it");
+        }
         told
+    }
+
+    /// The colour of the sentence.
+    fn style(&self) -> Option<&'static str> {
+        match self.status {
+            Status::Failed | Status::Stuck | Status::Broken => Some(RED),
+            Status::Waiting => Some(BOLD),
+            Status::Running | Status::Finished | Status::Sleeping | Status::Queued | Status::Left => None,
+        }
     }
 
     fn text(&self) -> String {
@@ -336,21 +408,19 @@ impl Report {
             text.push_str(&row("failed", &call.line(&self.name)));
         }
         if let Some(failure) = &self.failure {
-            text.push_str(&failure.text(&self.name));
+            text.push_str(&failure.text(&self.name, self.extent.steps_max));
         }
         let title = if self.failure.is_some() { "also" } else { "reported" };
-        for other in &self.others {
-            text.push_str(&row(title, &other.line()));
-        }
-        for wait in &self.waits {
-            text.push_str(&row("waits", &wait.line()));
-        }
+        let others: Vec<String> = self.others.iter().map(Other::line).collect();
+        add_rows(&mut text, title, &others, self.extent.rows_max);
+        let waits: Vec<String> = self.waits.iter().map(Wait::line).collect();
+        add_rows(&mut text, "waits", &waits, self.extent.rows_max);
         text
     }
 
     /// The explanation in three lines, for the end of a run that failed: the failure, its inputs,
-    /// and what helps. Nothing if there was none.
-    pub(crate) fn brief(&self) -> Vec<Saying> {
+    /// and what helps, unless a way on has been named already. Nothing if there was none.
+    pub(crate) fn brief(&self, has_way: bool) -> Vec<Saying> {
         let Some(failure) = &self.failure else {
             return Vec::new();
         };
@@ -361,8 +431,16 @@ impl Report {
         });
         let inputs = format!("  {call}inputs: {}", duet_drivers::text::line(&failure.inputs()));
         let mut brief = vec![Saying::from(first), Saying::from(inputs)];
-        brief.push(advice::brief(&self.name, self.advice.first()));
+        brief.push(advice::brief(&self.name, self.advice.first().filter(|_| !has_way)));
         brief
+    }
+}
+
+/// Adds rows with one title, and how many there are beyond those that are shown.
+fn add_rows(text: &mut String, title: &str, rows: &[String], most: usize) {
+    text.extend(rows.iter().take(most).map(|line| row(title, line)));
+    if let Some(more) = rows.len().checked_sub(most).filter(|more| *more > 0) {
+        text.push_str(&row(title, &format!("… {more} more")));
     }
 }
 

@@ -13,6 +13,7 @@ mod value;
 
 use std::num::NonZeroUsize;
 
+use duet_drivers::text::Text;
 use duet_journal::Sequence;
 use duet_kernel::machine::Cut;
 use duet_runtime::action::Action;
@@ -28,6 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::fitting::{BOLD, cut, styled_line};
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
 use super::sought::Asked;
@@ -139,6 +141,8 @@ pub(crate) struct Report {
     /// Whether older turns are left out.
     is_cut: bool,
     notes: Vec<String>,
+    /// Whether each line is shown whole.
+    is_whole: bool,
 }
 
 /// A turn of the chain.
@@ -166,18 +170,24 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let look = project.look()?;
     let most = if request.all { ALL_MAX } else { SHOWN_MAX };
     let most = request.limit.map_or(most, |limit| limit.get().min(ALL_MAX));
+    let mut report = found(&look, request, most)?;
+    report.is_whole = request.all;
+    Ok(report)
+}
+
+fn found(look: &ProjectReader<'_>, request: &Request, most: usize) -> Result<Report, CommandError> {
     if let Some(number) = request.output {
-        return of_output(&look, request, number, most);
+        return of_output(look, request, number, most);
     }
     if let Some(number) = request.written {
-        return of_written(&look, request, number, most);
+        return of_written(look, request, number, most);
     }
     if let Some(number) = request.call {
         let place = look.resolve_turn(request.start())?;
-        let opened = doors::call(&look, &place, number, request.argument.as_deref(), most)?;
+        let opened = doors::call(look, &place, number, request.argument.as_deref(), most)?;
         let mut report = Report::nothing(place);
         report.call = Some(opened.what);
-        report.open(&look, opened.head, opened.explained, most)?;
+        report.open(look, opened.head, opened.explained, most)?;
         return Ok(report);
     }
     if let Some(name) = &request.variable {
@@ -187,13 +197,13 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
             frame: request.frame,
             fiber: request.fiber,
         };
-        let opened = doors::variable(&look, &place, &sought, most)?;
+        let opened = doors::variable(look, &place, &sought, most)?;
         let mut report = Report::nothing(place);
         report.variable = Some(opened.what);
-        report.open(&look, opened.head, opened.explained, most)?;
+        report.open(look, opened.head, opened.explained, most)?;
         return Ok(report);
     }
-    of_fact(&look, request, most)
+    of_fact(look, request, most)
 }
 
 fn of_fact(look: &ProjectReader<'_>, request: &Request, most: usize) -> Result<Report, CommandError> {
@@ -266,6 +276,7 @@ impl Report {
             told: Vec::new(),
             is_cut: false,
             notes: Vec::new(),
+            is_whole: false,
         }
     }
 
@@ -339,7 +350,7 @@ impl Report {
         })
     }
 
-    pub(crate) fn tell(&self, _view: &View) -> Told {
+    pub(crate) fn tell(&self, view: &View) -> Told {
         let head = match (&self.fact, &self.line, &self.head) {
             (Some(fact), ..) => abbreviated(fact),
             (None, Some(line), _) => format!("{line:?}"),
@@ -355,12 +366,18 @@ impl Report {
             let form = duet_drivers::text::line(&turn::short(form, FORM_CHARACTERS)).into_owned();
             format!("  by {form} at {}:{line}\n", duet_drivers::text::line(source))
         });
-        let told = Told::data(format!(
+        let text = format!(
             "{head}\n{}{}{}",
             by.unwrap_or_default(),
             self.values.text(),
             self.text()
-        ));
+        );
+        let columns = view.columns.filter(|_| !self.is_whole);
+        let lines = text
+            .lines()
+            .enumerate()
+            .map(|(at, line)| styled_line(&cut(line, columns), (at == 0 && view.is_styled).then_some(BOLD)));
+        let told = Told::data(Text::styled(&lines.collect::<String>()));
         let mut told = self.notes.iter().fold(told, |told, note| told.say(note));
         if let Some(cut) = self.values.cut {
             let since = self.values.since.map(|turn| format!(" back to turn {turn}"));

@@ -169,7 +169,10 @@ fn a_model_without_a_provider() {
     let said = desk.check("run p", 1, "").errors;
     let way = "`duet goto p@0`, then `duet resume p --provider NAME`, ";
     assert!(said.contains(&format!("{way}calls it again\n")), "{said}");
-    assert!(said.contains(&format!("{way}makes the call again\n")), "{said}");
+    // The three lines do not repeat it.
+    assert!(!said.contains("makes the call again"), "{said}");
+    let told = desk.duet("explain p").errors;
+    assert!(told.contains(&format!("{way}makes the call again\n")), "{told}");
 }
 
 /// Right: the run has ended; from a turn before its end only going back leads on.
@@ -502,4 +505,23 @@ fn results_that_the_program_judges_itself() {
             .contains("with code 7, which the program chose\n  failed   r@"),
         "{told:?}"
     );
+}
+
+/// Right: thirty strands wait for a person, and the program for them; a screen has ten of these
+/// waits, and the rest is counted.
+#[test]
+fn more_waits_than_a_screen_has() {
+    let program = "(par-map (lambda (n) (await (user-input :prompt \"Size?\"))) (iota 30))";
+    let desk = check(
+        program,
+        4,
+        &[
+            "p waits for a person",
+            "  waits    … 21 more\n",
+            "more is left out; `--all` shows it",
+        ],
+    );
+    let rows = |line: &str| desk.duet(line).output.matches("  waits ").count();
+    assert_eq!((rows("explain p --all"), rows("explain p --limit 3")), (31, 4));
+    assert_eq!(json(&desk, "explain p")["waits"].as_array().map(Vec::len), Some(31));
 }

@@ -47,6 +47,9 @@ fn a_long_report_on_a_terminal_goes_through_the_pager() {
         ("show p@1", "paged p@1"),
         ("diff p@1 p@2", "paged "),
         ("why user-input-request p", "paged <user-input-request"),
+        ("explain p", "paged p waits for a person"),
+        ("waits p", "paged "),
+        ("facts p", "paged "),
     ] {
         check(&desk, line, marking, &[shown]);
     }
@@ -56,10 +59,35 @@ fn a_long_report_on_a_terminal_goes_through_the_pager() {
         ("transcript p", "no language model was asked"),
         ("why user-input-request p --no-pager", "<user-input-request"),
         ("log p --limit 1 --json", "[{"),
-        ("facts p", "handle"),
+        ("runs", "waiting for a person"),
     ] {
         check(&desk, line, hiding, &[shown]);
     }
+}
+
+#[test]
+fn a_report_is_fitted_to_the_terminal() {
+    let program = format!(
+        "(import (scheme base) (duet base) (duet dataspace))
+(define (fail text) (error \"this is no number\" text))
+(fail \"{}\")",
+        "x".repeat(400)
+    );
+    let desk = Desk::new(&[("p.scm", &program)]);
+    assert_eq!(desk.duet("run p.scm").code, 1);
+    for (line, shown) in [("explain p", "this is no number"), ("runs", "failed with code 1")] {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "stty cols 80; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_duet")])
+            .args(line.split(' '))
+            .current_dir(desk.path(""))
+            .env("NO_COLOR", "1");
+        let mut terminal = Terminal::start(&mut command, str::to_owned);
+        terminal.expect(shown);
+        terminal.expect("…\r\n");
+        assert!(terminal.leave().success());
+    }
+    assert!(desk.duet("explain p").output.contains(&"x".repeat(400)));
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
         }),
         Command::Explain(turn) => explain::Request {
             address: turn.as_deref().map_or_else(here, at),
+            ..explain::Request::default()
         }
         .into(),
         Command::Branches => branches::Request { address: here() }.into(),

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::failure::{Cause, Explained};
 use super::standstill::{For, Wait};
 use super::{Explaining, Status};
+use crate::command::tools;
 use crate::exchange;
 use crate::saying::{Saying, Speaker, Way, say};
 
@@ -177,6 +178,7 @@ fn of_call(name: &str, failure: &Explained, tool: &str, asked: u64) -> Vec<Advic
             _ if exchange::lacks_provider(tool, kind) => "--provider NAME",
             // A question to a model has no effect in the world, so Duet asks it again anyway.
             exchange::TOOL => "",
+            _ if tools::is_repeatable(tool) => "",
             _ => "--again",
         };
         let is_risky = again == "--again" && exchange::may_be_made(tool, kind);

@@ -25,9 +25,6 @@ use crate::render::{SourceTexts, message_of};
 use crate::turn::line::{Piece, Tone, actor, did, heard, payload_words, strand};
 use crate::value_text::abbreviated;
 
-/// The maximum number of turns on each side that are shown in words.
-const SHOWN_MAX: usize = 6;
-
 /// How a failure arose.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -251,7 +248,7 @@ impl Explained {
     }
 
     /// Everything but the sentence, a row each.
-    pub(super) fn text(&self, name: &str) -> String {
+    pub(super) fn text(&self, name: &str, steps_max: usize) -> String {
         let mut text = String::new();
         if let Some(place) = &self.place {
             let procedure = self.procedure.as_ref();
@@ -268,22 +265,32 @@ impl Explained {
             let told = format!("it had failed so {times}, first in turn {first}");
             text.push_str(&row("before", &told));
         }
-        add_steps(&mut text, "led by", name, &self.led);
-        add_steps(&mut text, "then", name, &self.passed);
+        let mut add = |title: &str, steps: &[Step]| {
+            let shown = steps.get(..steps_max).unwrap_or(steps);
+            add_steps(&mut text, title, name, shown);
+            if steps.len() > shown.len() {
+                let more = counted(steps.len() - shown.len(), "more turn");
+                text.push_str(&row("", &format!("… {more}")));
+            }
+        };
+        add("led by", &self.led);
+        add("then", &self.passed);
         text
+    }
+
+    /// Whether more turns than this led to it or passed it on.
+    pub(super) fn is_longer_than(&self, steps_max: usize) -> bool {
+        self.led.len().max(self.passed.len()) > steps_max
     }
 }
 
 fn add_steps(text: &mut String, title: &str, name: &str, steps: &[Step]) {
     let mut before = "";
-    for step in steps.iter().take(SHOWN_MAX) {
+    for step in steps {
         let title = if step.is_woken { "woken by" } else { title };
         let shown = if title == before { "" } else { title };
         text.push_str(&row(shown, &format!("{name}@{} {}", step.turn, step.line())));
         before = title;
-    }
-    if let Some(more) = steps.len().checked_sub(SHOWN_MAX).filter(|more| *more > 0) {
-        text.push_str(&row("", &format!("… {}", counted(more, "more turn"))));
     }
 }
 
