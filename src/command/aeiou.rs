@@ -156,6 +156,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         journal: &arguments.journal,
         detach: DetachArguments::default(),
         is_queued: false,
+        program: None,
     };
     let options = kept.options(&arguments.world)?;
     kept.start(launch, options, terminal)

@@ -1,6 +1,7 @@
 //! `duet run`: starts a run of a program.
 
 mod name;
+mod other_text;
 mod watch;
 
 use std::io::Read;
@@ -26,6 +27,7 @@ use crate::world_options::{WorldArguments, WorldOptions};
 pub(crate) use crate::verb::view::Driven as Report;
 use name::free_name;
 pub(crate) use name::{claim_name, read_name};
+use other_text::Begun;
 
 /// Runs a program, which is a file or a folder with a manifest.
 ///
@@ -268,6 +270,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
         journal: &journal,
         detach: request.detach,
         is_queued: request.queue,
+        program: named_program(request),
     };
     if request.watch {
         return Ok(watch::execute(request, &kept, terminal)?.into());
@@ -276,6 +279,12 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     options.granted.clone_from(&request.grant);
     let launch = launch(request, terminal)?;
     Ok(kept.start(launch, options, terminal)?.into())
+}
+
+/// The file or folder whose text runs, if the person has named one.
+fn named_program(request: &Request) -> Option<&Path> {
+    let is_of_file = request.text.is_none() && !request.reads_input();
+    request.program.as_deref().filter(|_| is_of_file)
 }
 
 /// Reads the program with what the request says of it; warnings are shown.
@@ -301,6 +310,8 @@ pub(super) struct RunStorage<'a> {
     pub(super) detach: DetachArguments,
     /// Whether a worker is to execute it.
     pub(super) is_queued: bool,
+    /// The file or folder whose text runs, if the person has named one.
+    pub(super) program: Option<&'a Path>,
 }
 
 impl RunStorage<'_> {
@@ -397,12 +408,32 @@ impl RunStorage<'_> {
             let prepared = Prepared::new(launch, options.clone(), terminal)?;
             let acted = self
                 .begin_prepared(prepared, given.as_ref(), &launch.stem)
-                .and_then(|(owned, mut store)| act(owned, &mut *store, terminal));
+                .and_then(|(owned, mut store)| {
+                    self.tell_other_text(&owned, &*store, launch, terminal)?;
+                    act(owned, &mut *store, terminal)
+                });
             match acted {
                 Err(CommandError::NameLost(_)) if given.is_none() => {}
                 ended => return ended,
             }
         }
+    }
+
+    /// Says that the run before the one that has begun has another text, if that is so.
+    fn tell_other_text(
+        &self,
+        owned: &OwnedRun,
+        store: &dyn Store,
+        launch: &Launch,
+        terminal: &mut Terminal,
+    ) -> Result<(), CommandError> {
+        let Some(program) = self.program.filter(|_| self.name.is_none()) else {
+            return Ok(());
+        };
+        let id = owned.id();
+        let told = Begun { id, program, launch }.tell(store, self.journal)?;
+        told.into_iter().for_each(|told| terminal.message(told));
+        Ok(())
     }
 
     fn begin_prepared(
@@ -451,12 +482,11 @@ pub(crate) struct NameConflict {
 /// # Errors
 /// If the program or the journal cannot be read.
 pub(crate) fn name_conflict(project: &Project, request: &Request) -> Result<Option<NameConflict>, CommandError> {
-    let (Some(name), Some(program)) = (&request.name, &request.program) else {
+    let (Some(name), Some(program)) = (&request.name, named_program(request)) else {
         return Ok(None);
     };
     let journal = project.journal();
-    let is_of_file = request.text.is_none() && !request.reads_input();
-    if request.memory || request.detach.is_done() || !is_of_file {
+    if request.memory || request.detach.is_done() {
         return Ok(None);
     }
     let run = read_name(name)?;
@@ -476,7 +506,7 @@ pub(crate) fn name_conflict(project: &Project, request: &Request) -> Result<Opti
     Ok(Some(NameConflict {
         free: free_name(&*store, name)?,
         run,
-        program: program.clone(),
+        program: program.to_owned(),
     }))
 }
 

@@ -307,3 +307,31 @@ fn a_name_of_a_run_of_another_text_is_refused_with_three_ways() {
     }
     assert_eq!(desk.duet("runs").output.matches("greeter").count(), 1);
 }
+
+#[test]
+fn a_run_of_an_edited_program_says_that_one_of_the_earlier_text_is_there() {
+    let text = "(define answer (await (user-input :prompt \"go?\")))\n(display answer)\n";
+    let desk = Desk::new(&[("p.scm", text)]);
+    assert_eq!(desk.duet("run p.scm").code, 4);
+    std::fs::write(desk.path("p.scm"), text.replace("answer)\n", "'answer)\n")).expect("a file");
+    let said = desk.duet("run p.scm");
+    let told = "p is a run of another text, so p-2 begins; `duet resume p --with p.scm` runs this one on what p \
+                has received, `duet patch p p.scm` puts it in the place of the one that p executes\n";
+    assert!(said.errors.contains(told), "{}", said.errors);
+    assert!(
+        !desk.duet("run p.scm").errors.contains("another text"),
+        "p-2 has this text"
+    );
+    assert_eq!(desk.duet("answer p-3 x").code, 0);
+    std::fs::write(desk.path("p.scm"), text).expect("a file");
+    let said = desk.duet("run p.scm");
+    assert!(
+        said.errors.contains("p-3 is a run of another text, so p-4 begins"),
+        "{}",
+        said.errors
+    );
+    assert!(
+        !said.errors.contains("duet patch"),
+        "a run that has ended takes no text"
+    );
+}

@@ -81,6 +81,16 @@ pub(super) fn free_name(store: &dyn Store, stem: &str) -> Result<RunId, CommandE
     numbered(free_number(|number| is_taken(&numbered(number)?))?)
 }
 
+/// The name that is taken before a free one of a stem; none if the stem itself was free.
+pub(super) fn taken_before(free: &RunId, stem: &str) -> Option<RunId> {
+    let number = free.as_str().strip_prefix(stem)?.strip_prefix('-')?;
+    let before = match number.parse::<u64>().ok()? {
+        2 => stem.to_owned(),
+        number => format!("{stem}-{}", number.checked_sub(1)?),
+    };
+    RunId::new(before).ok()
+}
+
 /// Finds a free number whose predecessor is taken; 1 is taken.
 ///
 /// The number of questions grows with the logarithm of the number of runs, so that many runs do not
