@@ -287,6 +287,11 @@ impl Launch {
         Ok(())
     }
 
+    /// The tools and further capabilities that its manifest asks for.
+    pub(crate) fn asks_for(&self) -> &[String] {
+        &self.named
+    }
+
     /// Says which names of its manifest grant nothing, and which doubles stand in for no tool
     /// though their names are nearly those of tools: others may stand in for what is not there yet.
     ///

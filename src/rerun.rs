@@ -14,17 +14,20 @@ mod report;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use duet_journal::{BranchName, Epoch, Sequence, Store};
+use duet_journal::{BranchName, Epoch, Need, Sequence, Store};
 use duet_runtime::driver::EffectKind;
 use duet_runtime::history::rerun::{self, Prepared, Progress, Recorded};
 use duet_runtime::model::identity::RequestId;
+use duet_runtime::model::manifest::Manifest;
 use duet_runtime::record::key::Ledger;
 use duet_runtime::run::Start;
+use duet_runtime::run::snapshot::SnapshotPolicy;
+use duet_runtime::state::event::Event;
 
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Program;
-use crate::owned_run::{self, compiled};
+use crate::owned_run::{self, Grantee, Replacement, compiled};
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::watch::Watched;
@@ -47,6 +50,10 @@ pub(crate) struct RerunRequest<'a> {
     pub(crate) branch: Option<&'a str>,
     /// The files whose recorded contents no longer count.
     pub(crate) saved: Option<Saved<'a>>,
+    /// The capabilities that the person grants in addition.
+    pub(crate) granted: &'a [String],
+    /// Whether the branch may be written, so that it has snapshots as other branches have.
+    pub(crate) is_kept: bool,
 }
 
 /// Files of a watched run that were saved since it has read them.
@@ -90,9 +97,21 @@ pub(crate) fn perform(
 ) -> Result<Rerun, CommandError> {
     let place = place(store, journal, address, rerun_request.from)?;
     let branch = new_branch(store, &place, rerun_request.branch)?;
-    let changed = owned_run::changed(store, &place, rerun_request.program, terminal)?;
     let pinned = compiled::pinned(store, &place)?;
+    let known = pinned.programs.called_tools();
     let ledger = place.source(store).ledger(Some(place.at()), pinned.programs)?;
+    let replacement = Replacement {
+        program: rerun_request.program,
+        granted: &granted_since(&ledger),
+        further: rerun_request.granted,
+    };
+    let changed = owned_run::changed(store, &place, replacement, terminal)?;
+    let grantee = Grantee {
+        name: &place.name(),
+        manifest: &changed.manifest,
+        with: Some(rerun_request.program.path),
+    };
+    grantee.warn(&known, &changed.programs, terminal);
     if rerun::has_peers(&ledger) {
         return Err(CommandError::problem(format!(
             "{} has spoken with peers, who cannot be asked again yet, so changed code cannot take its place",
@@ -121,7 +140,12 @@ pub(crate) fn perform(
         retried,
         outdated,
     };
-    let mut rerun = rerun::Rerun::begin(start, changed.programs, recorded)?;
+    let snapshots = if rerun_request.is_kept {
+        owned_run::snapshots("resume", true)
+    } else {
+        SnapshotPolicy::NEVER
+    };
+    let mut rerun = rerun::Rerun::begin(start, changed.programs, recorded)?.with_snapshots(snapshots);
     let ended = loop {
         match rerun.go_on(PORTION_TURNS, store)? {
             Progress::More => {}
@@ -140,6 +164,7 @@ pub(crate) fn perform(
         facts,
         comparison,
         ended,
+        can_be_patched: store.need(&place.run, &place.branch)? != Need::Nothing,
         texts: [pinned.texts, changed.texts],
     };
     Ok(Rerun {
@@ -177,6 +202,17 @@ impl Report {
             ExitCode::DIVERGED
         }
     }
+}
+
+/// What grants have added to what a run began with.
+fn granted_since(ledger: &Ledger) -> Manifest {
+    let mut all = Manifest::default();
+    for heard in &ledger.heard {
+        if let Event::Granted { grant } = &heard.event {
+            all.add(&grant.manifest);
+        }
+    }
+    all
 }
 
 /// Finds the branch whose answers are given, and the turn up to which they are.

@@ -14,6 +14,7 @@ mod traced_turn;
 mod tracing;
 mod actor;
 mod boot;
+mod called_tools;
 mod change;
 mod comparison;
 mod compile;
@@ -54,6 +55,7 @@ mod brought;
 pub(crate) mod tests;
 
 pub use actor::SchemeActor;
+pub use called_tools::CalledTools;
 pub use coverage::{BranchPlace, TextCounts};
 pub use difference::{Difference, Differences, Remembered};
 pub use frames::{FailedStrand, FrameShown, VariableShown};

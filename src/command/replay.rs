@@ -94,6 +94,8 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             retried: &[],
             branch: None,
             saved: None,
+            granted: &[],
+            is_kept: false,
         };
         let rerun = rerun::perform(&store, journal, arguments.address.as_deref(), rerun_request, terminal)?;
         return super::resume::show_changed(&rerun, arguments.json, terminal);

@@ -50,7 +50,8 @@ pub(crate) use crate::verb::view::Driven as Report;
 /// the question, the tool, the arguments, and how often it was asked. As long as it asks the same,
 /// Duet calls nothing and shows nothing again; from the first request that nobody has made before,
 /// the branch goes on in the world. The branch of the run does not change. `--dry-run` only shows
-/// what would be the same, moved, new and no longer asked.
+/// what would be the same, moved, new and no longer asked. If the manifest of PROGRAM asks for more
+/// than the run was granted, `--grant` has to name it.
 ///
 ///   duet resume review --with review-2.scm --dry-run
 ///   duet resume review --with review-2.scm --retry-errors timeout
@@ -169,7 +170,8 @@ pub(crate) struct ChangedArguments {
     /// whose result nobody knows.
     #[arg(long, value_name = "KIND", requires = "with")]
     retry_errors: Vec<String>,
-    /// Refuses to go on if any recorded answer is left.
+    /// Refuses to go on if any recorded answer is left, or a question is asked less often than
+    /// before.
     #[arg(long, requires = "with")]
     strict: bool,
     /// Names the new branch; without it the name is that of the run's branch, as in main-new.
@@ -250,17 +252,19 @@ fn go_on_with(arguments: &Arguments, program: &Path, terminal: &mut Terminal) ->
         retried: &changed.retry_errors,
         branch: changed.branch.as_deref(),
         saved: None,
+        granted: arguments.grants.names(),
+        is_kept: !changed.dry_run,
     };
     let looking = journal.open_to_read()?;
     let rerun = rerun::perform(&looking, journal, arguments.address.as_deref(), rerun_request, terminal)?;
+    let refused = rerun.report.strict_refusal().filter(|_| changed.strict);
     if changed.dry_run {
-        return show_changed(&rerun, changed.json, terminal);
+        let code = show_changed(&rerun, changed.json, terminal)?;
+        return refused.map_or(Ok(code), Err);
     }
-    if changed.strict && rerun.report.leaves_answers() {
+    if let Some(refused) = refused {
         terminal.message(rerun.report.tell());
-        return Err(CommandError::problem("recorded answers are left, so no branch begins")
-            .advise("without `--strict` the run goes on where the program asks something else")
-            .with_code(ExitCode::DIVERGED));
+        return Err(refused);
     }
     drop(looking);
     let mut store = journal.open_to_write("resume")?;

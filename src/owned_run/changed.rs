@@ -7,13 +7,15 @@
 use std::path::Path;
 
 use duet_journal::{Blob, Sequence, Store};
+use duet_runtime::model::manifest::Manifest;
 use duet_runtime::record::Genesis;
 use duet_runtime::run::source::genesis;
 use duet_runtime::scheme::{self, SchemePrograms};
 
 use super::notes::launch_notes;
-use super::{compile, record_at};
+use super::{Grantee, compile, record_at};
 use crate::error::CommandError;
+use crate::imported;
 use crate::journal::Place;
 use crate::launch::{self, Launch};
 use crate::render::SourceTexts;
@@ -21,27 +23,61 @@ use crate::repl::session::is_prompt;
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 
+/// A program that is to take the place of a run's own, and what it may do beyond what the run began
+/// with.
+#[derive(Clone, Copy)]
+pub(crate) struct Replacement<'a> {
+    pub(crate) program: launch::Program<'a>,
+    /// What the journal has granted the run since.
+    pub(crate) granted: &'a Manifest,
+    /// What the person grants now; the new branch begins with it.
+    pub(crate) further: &'a [String],
+}
+
 /// A changed program in the place of a run's own, with the first record of a branch that it begins.
 pub(crate) struct Changed {
     pub(crate) programs: SchemePrograms,
     pub(crate) genesis: Genesis,
     pub(crate) pinned: Vec<Blob>,
     pub(crate) texts: SourceTexts,
+    /// What its main program may do.
+    pub(crate) manifest: Manifest,
 }
 
 /// Compiles a program from its file to take the place of a run's own, with the arguments, the
-/// grants and the limits that the run began with.
+/// limits that the run began with, and what it may do.
 ///
 /// # Errors
-/// [`CommandError::Shown`] with all errors of the program's texts; or if the file cannot be read.
+/// [`CommandError::Shown`] with all errors of the program's texts; if the file cannot be read; if
+/// its manifest asks for more than the run was granted.
 pub(crate) fn changed(
     store: &dyn Store,
     place: &Place,
-    program: launch::Program<'_>,
+    Replacement {
+        program,
+        granted,
+        further,
+    }: Replacement<'_>,
     terminal: &mut Terminal,
 ) -> Result<Changed, CommandError> {
-    let genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
-    let mut launch = changed_launch(&genesis, program, &place.name(), terminal)?;
+    let mut genesis = genesis(&record_at(store, place, Sequence::FIRST)?)?;
+    let name = place.name();
+    let mut launch = changed_launch(&genesis, program, &name, terminal)?;
+    // The rights of an imported run are noted beside its records.
+    if imported::terms(store, &place.run)?.is_none() {
+        for name in further {
+            let granted = genesis.manifest.grant(name.clone());
+            granted.map_err(|unknown| CommandError::usage(unknown.to_string()))?;
+        }
+    }
+    let mut manifest = genesis.manifest.clone();
+    manifest.add(granted);
+    Grantee {
+        name: &name,
+        manifest: &manifest,
+        with: Some(program.path),
+    }
+    .require(&launch)?;
     launch.manifest = genesis.manifest.clone();
     let (programs, program) = compile(&launch, &launch.path.display().to_string(), terminal)?;
     let texts = SourceTexts::of(programs.expander());
@@ -57,6 +93,7 @@ pub(crate) fn changed(
         genesis,
         pinned,
         texts,
+        manifest,
     })
 }
 
@@ -77,7 +114,8 @@ pub(super) fn changed_launch(
         ))
         .advise(say![
             Way::at("repl", name),
-            " goes on with it; a definition counts as soon as it is typed, and `,undo` takes it back"
+            " goes on with it, and `,load FILE` evaluates a changed text there; a definition counts for all calls \
+             from then on, a computation that waits in the one before ends in that, and `,undo` takes it back"
         ]));
     }
     let (_, arguments) = scheme::description(&genesis.program)

@@ -67,7 +67,7 @@ impl<'a> Claim<'a> {
 
 /// When snapshots are taken. The prompt and servers stay with a run that waits for others; other
 /// commands let it go. Nobody goes on with a run that is in no journal.
-pub(super) fn snapshots(command: &str, is_in_journal: bool) -> SnapshotPolicy {
+pub(crate) fn snapshots(command: &str, is_in_journal: bool) -> SnapshotPolicy {
     let policy = SnapshotPolicy::default();
     SnapshotPolicy {
         lets_go: !matches!(command, "repl" | "serve"),

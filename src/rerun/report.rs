@@ -26,8 +26,9 @@ use serde_json::Value;
 
 use super::number;
 use super::output::LinesApart;
+use crate::error::{CommandError, ExitCode};
 use crate::render::SourceTexts;
-use crate::saying::{Saying, Way, say};
+use crate::saying::{Saying, Way, quoted, say};
 use crate::turn::short;
 use crate::value_text::{abbreviated, apart};
 use crate::verb::form::as_json as as_form;
@@ -51,6 +52,8 @@ pub(crate) struct Report {
     pub(super) facts: LinesApart,
     /// The exit code, if the changed code has ended the run.
     pub(super) ended: Option<u64>,
+    /// Whether the recorded run can take the text on, because it has not ended.
+    pub(super) can_be_patched: bool,
     /// The texts of both programs.
     pub(super) texts: [SourceTexts; 2],
 }
@@ -69,6 +72,8 @@ pub(crate) struct Form {
     new: Vec<PlainFresh>,
     no_longer_asked: Vec<PlainUnused>,
     asked_more_often: Vec<PlainShifted>,
+    /// The questions whose recorded answers may belong to other times, because some times are left.
+    asked_less_often: Vec<PlainShifted>,
     inputs_left: Vec<PlainHeard>,
     /// The turns whose changed texts were not applied.
     patches_left: Vec<u64>,
@@ -164,9 +169,18 @@ impl Report {
         self.ended.is_some()
     }
 
-    /// Says whether something that was recorded with an answer is left.
-    pub(crate) fn leaves_answers(&self) -> bool {
-        self.comparison.leaves_answers()
+    /// Why a strict person does not go on with it, if there is a reason.
+    pub(crate) fn strict_refusal(&self) -> Option<CommandError> {
+        let what = if self.comparison.leaves_answers() {
+            "recorded answers are left"
+        } else if self.comparison.asks_less_often() {
+            "recorded answers may belong to other times"
+        } else {
+            return None;
+        };
+        let refused = CommandError::problem(format!("{what}, so no branch begins"));
+        let refused = refused.advise("without `--strict` the run goes on where the program asks something else");
+        Some(refused.with_code(ExitCode::DIVERGED))
     }
 
     /// The number of recorded answers that were given again.
@@ -188,13 +202,16 @@ impl Report {
         if self.is_same() {
             return None;
         }
-        let way = Way::at("resume", &self.name).with(format!("--with {}", self.program));
-        Some(say![
-            way,
-            " goes on with it on a new branch; ",
-            self.name.clone(),
-            " stays as it is"
-        ])
+        let program = quoted(&self.program);
+        let way = Way::at("resume", &self.name).with(format!("--with {program}"));
+        let stays = format!(" goes on with it on a new branch, and {} stays as it is", self.name);
+        let ways = say![way, stays];
+        if !self.can_be_patched {
+            return Some(ways);
+        }
+        let patch = Way::at("patch", &self.name).with(program);
+        let does = format!(" changes {} where it stands", self.name);
+        Some(ways.and("; ").and(patch).and(does))
     }
 
     /// The report as JSON, with members all the way down.
@@ -207,6 +224,11 @@ impl Report {
         };
         let (moved, same): (Vec<&MatchedRequest>, Vec<&MatchedRequest>) =
             self.comparison.met.iter().partition(|met| is_moved(met));
+        let (more, less): (Vec<&CountDifference>, Vec<&CountDifference>) = self
+            .comparison
+            .shifted
+            .iter()
+            .partition(|shifted| shifted.now > shifted.before);
         as_form(&Form {
             identical: self.is_same(),
             program: self.program.clone(),
@@ -227,7 +249,8 @@ impl Report {
                 .iter()
                 .map(|unused| self.plain_unused(unused))
                 .collect(),
-            asked_more_often: self.comparison.shifted.iter().map(plain_shifted).collect(),
+            asked_more_often: more.into_iter().map(plain_shifted).collect(),
+            asked_less_often: less.into_iter().map(plain_shifted).collect(),
             inputs_left: self.comparison.unheard.iter().map(plain_heard).collect(),
             patches_left: self.comparison.patched.iter().map(|turn| turn.number()).collect(),
             output: self.output.clone(),
@@ -239,7 +262,7 @@ impl Report {
         PlainFresh {
             asked: plain(&fresh.asked, &self.texts[1]),
             is_open: fresh.is_open,
-            nearest: fresh.near.as_ref().map(|near| plain(near, &self.texts[0])),
+            nearest: self.near(fresh).map(|near| plain(near, &self.texts[0])),
         }
     }
 
@@ -265,7 +288,7 @@ impl Report {
         let paired = comparison
             .fresh
             .iter()
-            .filter_map(|fresh| Some(fresh.near.as_ref()?.request));
+            .filter_map(|fresh| Some(self.near(fresh)?.request));
         let paired: Vec<RequestId> = paired.collect();
         lines.extend(comparison.fresh.iter().flat_map(|fresh| self.fresh(fresh)));
         lines.extend(
@@ -275,11 +298,7 @@ impl Report {
                 .filter(|met| self.is_lost(met))
                 .map(|met| self.lost(met)),
         );
-        lines.extend(comparison.shifted.iter().map(|shifted| {
-            let CountDifference { key, before, now } = shifted;
-            let now = counted(*now, "time");
-            format!("{key} is asked {now}, before it was {before}: the answers may belong to other times")
-        }));
+        lines.extend(comparison.shifted.iter().map(|shifted| self.shifted(shifted)));
         let is_told = |unused: &&Unused| !paired.contains(&unused.recorded.request);
         lines.extend(
             comparison
@@ -366,10 +385,21 @@ impl Report {
         )
     }
 
+    /// The recorded request that a new one changes: not one that is yet to come, because its call
+    /// stands elsewhere in the changed text as it stood.
+    fn near<'a>(&self, fresh: &'a Fresh) -> Option<&'a LedgerRequest> {
+        let near = fresh.near.as_ref()?;
+        let [old, new] = &self.texts;
+        let call = call_of(near, old);
+        let is_same_call = call.is_none() || call == call_of(&fresh.asked, new);
+        let is_elsewhere = || call.is_some_and(|call| new.all().iter().any(|text| text.text.contains(call)));
+        (near.key.asks_the_same(&fresh.asked.key) || is_same_call || !is_elsewhere()).then_some(near)
+    }
+
     fn fresh(&self, fresh: &Fresh) -> Vec<String> {
         let now = where_asked(&fresh.asked, &self.texts[1]);
         let (key, turn) = (&fresh.asked.key, fresh.asked.turn);
-        let Some(near) = &fresh.near else {
+        let Some(near) = self.near(fresh) else {
             let arguments = abbreviated(&key.arguments.value());
             return vec![format!("new: {key} {now}in turn {turn}"), format!("  + {arguments}")];
         };
@@ -397,6 +427,17 @@ impl Report {
             format!("  - {before}{left}{stays}"),
             format!("  + {now}{right}"),
         ]
+    }
+
+    fn shifted(&self, shifted: &CountDifference) -> String {
+        let CountDifference { key, before, now } = shifted;
+        let so_far = if now < before && self.is_under_way() {
+            " so far"
+        } else {
+            ""
+        };
+        let now = counted(*now, "time");
+        format!("{key} is asked {now}{so_far}, before it was {before}: the answers may belong to other times")
     }
 
     fn unused(&self, unused: &Unused) -> String {
@@ -470,6 +511,14 @@ fn definition(key: &Key) -> &str {
         "" => "the top level",
         definition => definition,
     }
+}
+
+/// The call that makes a request, as its text has it.
+fn call_of<'a>(asked: &LedgerRequest, texts: &'a SourceTexts) -> Option<&'a str> {
+    let origin = asked.origin.as_ref()?;
+    let mut named = texts.all().iter().filter(|text| text.name == origin.source);
+    let range = usize::try_from(origin.start).ok()?..usize::try_from(origin.end).ok()?;
+    named.next_back()?.text.get(range)
 }
 
 /// The place of a request with a space behind it; nothing if it is unknown.

@@ -22,6 +22,7 @@ use crate::model::failure::Failure;
 use crate::model::identity::{ActorId, RequestId};
 use crate::record::key::{Key, Ledger, LedgerEvent, LedgerRequest};
 use crate::run::error::RunError;
+use crate::run::snapshot::SnapshotPolicy;
 use crate::run::{DriveOutcome, INTERRUPTED, Run, Start, Step, tool_failure};
 use crate::state::event::Event;
 use crate::turn::program::Programs;
@@ -113,6 +114,13 @@ impl Rerun {
             keys,
         }
         .without_retried())
+    }
+
+    /// Takes snapshots, for a branch that is to be written.
+    #[must_use]
+    pub fn with_snapshots(mut self, policy: SnapshotPolicy) -> Self {
+        self.run.policy = policy;
+        self
     }
 
     /// Drops the recorded answers that are not given again, with their requests. A call whose

@@ -259,8 +259,9 @@ impl Watching<'_> {
         }
     }
 
-    /// Runs the changed program on the answers of the branch, in memory.
-    fn rerun(&self, terminal: &mut Terminal) -> Result<Rerun, CommandError> {
+    /// Runs the changed program on the answers of the branch, in memory; it may go on from there
+    /// if it is kept.
+    fn rerun(&self, is_kept: bool, terminal: &mut Terminal) -> Result<Rerun, CommandError> {
         let journal = self.kept.journal;
         let rerun_request = RerunRequest {
             program: Program::at(self.program),
@@ -271,6 +272,8 @@ impl Watching<'_> {
                 files: &self.saved,
                 watched: &self.watched,
             }),
+            granted: &self.request.grant,
+            is_kept,
         };
         let store = journal.open_to_read()?;
         let rerun = rerun::perform(&*store, journal, self.address.as_deref(), rerun_request, terminal)?;
@@ -282,7 +285,7 @@ impl Watching<'_> {
     /// Shows what the changed program would do, and goes on with it if the person wants that at
     /// each save. A run that was stopped on its way by a save that has changed nothing goes on.
     fn look(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
-        let rerun = self.rerun(terminal)?;
+        let rerun = self.rerun(self.request.live, terminal)?;
         let is_settled = rerun.report.is_same() && rerun.report.is_ended();
         if self.is_cut && is_unchanged(&rerun) || self.request.live && !is_settled {
             return self.go_on_with(rerun, terminal);
@@ -295,7 +298,7 @@ impl Watching<'_> {
         if self.address.is_none() {
             return self.begin(terminal);
         }
-        let rerun = self.rerun(terminal)?;
+        let rerun = self.rerun(true, terminal)?;
         self.go_on_with(rerun, terminal)
     }
 

@@ -3,6 +3,9 @@
 //! INVARIANT: each recorded request and each new one stands in exactly one list.
 //! It gives no answers. Read next: `../rerun.rs`.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
 use duet_journal::Sequence;
 use preserves::IOValue;
 
@@ -111,6 +114,12 @@ impl Comparison {
     pub fn leaves_answers(&self) -> bool {
         !self.unheard.is_empty() || self.unused.iter().any(|unused| unused.outcome.is_some())
     }
+
+    /// Says whether a question is asked less often than before, so that its answers may belong to
+    /// other times even if all of them were given.
+    pub fn asks_less_often(&self) -> bool {
+        self.shifted.iter().any(|shifted| shifted.now < shifted.before)
+    }
 }
 
 pub(super) fn compare(rerun: &Rerun) -> Comparison {
@@ -206,10 +215,18 @@ pub(in crate::history) fn nearest<'a>(key: &Key, left: &mut [Option<&'a LedgerRe
     left[best?.0].take()
 }
 
-/// The questions that both runs ask, but not equally often, as far as the new run has come.
+/// The questions that both runs ask, but not equally often, as far as the new run has come. One
+/// that is asked less often counts if a recorded request of it is left.
 fn shifted(rerun: &Rerun) -> Vec<CountDifference> {
     let Some(ledger) = rerun.run.ledger() else {
         return Vec::new();
+    };
+    let left = std::iter::zip(&rerun.recorded.asked, &rerun.taken).filter(|(_, taken)| taken.is_none());
+    let left: BTreeSet<&Key> = left.map(|(asked, _)| &asked.key).collect();
+    let is_left_after = |key: &Key| {
+        let time = |nth| Key { nth, ..key.clone() };
+        let later = time(key.nth.saturating_add(1))..=time(u64::MAX);
+        left.range::<Key, _>(later).next().is_some()
     };
     let lasts = ledger
         .asked
@@ -220,7 +237,12 @@ fn shifted(rerun: &Rerun) -> Vec<CountDifference> {
         before: rerun.recorded.count(&asked.key),
         now: asked.key.nth,
     });
-    counted.filter(|one| one.before > 0 && one.before < one.now).collect()
+    let is_shifted = |one: &CountDifference| match one.now.cmp(&one.before) {
+        Ordering::Greater => one.before > 0,
+        Ordering::Less => is_left_after(&one.key),
+        Ordering::Equal => false,
+    };
+    counted.filter(is_shifted).collect()
 }
 
 /// Says of each number whether it is in the longest ascending series of them, or in one of the
