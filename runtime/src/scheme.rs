@@ -43,6 +43,7 @@ mod process_limits;
 mod programs;
 mod coverage;
 mod moving;
+mod redefined;
 mod renewal;
 mod shared_definitions;
 mod source;

@@ -2,21 +2,28 @@
 
 use std::path::PathBuf;
 
-use duet_journal::Sequence;
+use duet_journal::{Sequence, Store};
+use duet_runtime::model::changed_text::ChangedText;
 use duet_runtime::scheme::{Listed, UnevaluatedForm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::resume::{ended, require_code};
+use crate::doors;
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::launch::Program;
-use crate::owned_run::patching::{PatchOptions, Preview, WaitingFrame};
+use crate::owned_run;
+use crate::owned_run::patching::{KeptClosures, PatchOptions, Patchable, Preview, WaitingFrame};
+use crate::owned_run::serve::OwnerRequest;
+use crate::owned_run::tell::turns_of;
 use crate::saying::{Way, quoted, say};
+use crate::terminal::Terminal;
 use crate::verb::form::as_json;
 use crate::verb::frames;
 use crate::verb::project::Project;
+use crate::verb::stale;
 use crate::verb::view::{Told, View};
 use crate::world_options::WorldOptions;
 
@@ -27,7 +34,8 @@ use crate::world_options::WorldOptions;
 /// one, such as a handler or a list, calls the new code. New definitions are added. A computation
 /// that waits inside a changed procedure goes on in the new one, at the same call. If the new text
 /// does not have that call, or needs values there that the computation does not have, the frame of
-/// that procedure ends in the code in which it began; the report says why.
+/// that procedure ends in the code in which it began; the report says why, and lists the closures
+/// that keep old code, such as handlers that the new text does not have.
 ///
 /// Definitions of values that differ, and new or changed expressions at the top level, are only
 /// listed, because the program has computed with the old ones; `--run` evaluates those that it
@@ -35,9 +43,13 @@ use crate::world_options::WorldOptions;
 /// Records of a type with other fields become records of the new definition as `migrate-records` in
 /// the new text says.
 ///
-/// The change is a turn of the run: `duet goto` takes it back, and other branches do not have it.
+/// The change is a turn of the run: `duet goto` takes it back, and other branches do not have it. A
+/// process that executes the run takes that turn and goes on with the new text.
 /// It comes before timers that have run out meanwhile, which call the new code.
-/// A text that does not compile, fails, or needs a capability that the run lacks changes nothing.
+/// A text that does not compile or fails changes nothing, nor does one whose manifest or libraries
+/// ask for a capability that the run lacks. A program may compute the name of a tool, so a call of
+/// a tool that the run lacks is a warning if the text names the tool literally; it is refused when
+/// it is made.
 ///
 ///   duet patch review review-2.scm --dry-run
 ///   duet patch review review-2.scm
@@ -59,7 +71,8 @@ pub(crate) struct Request {
     #[arg(long = "let", value_name = "NAME=EXPRESSION")]
     #[serde(rename = "let")]
     values: Vec<String>,
-    /// Refuses the text if some frame that waits would stay in the code in which it began.
+    /// Refuses the text if some frame that waits, or some closure, such as a handler, would stay in
+    /// old code.
     #[arg(long)]
     require_moved: bool,
     /// Only shows what would change.
@@ -107,49 +120,98 @@ pub(crate) struct Report {
 /// Puts a changed text in the place of the one that a run executes.
 ///
 /// # Errors
-/// If there is no such run, another process executes it, or the text cannot take that place.
+/// If there is no such run, or the text cannot take that place.
 pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report, CommandError> {
     let mut store = project.change("patch")?;
     let place = project.journal().resolve(&*store, Some(&request.address))?;
-    let name = place.name();
     require_newest(&place, "takes a changed text on")?;
-    let mut owned = project.resume(&place, &mut *store, WorldOptions::default(), "patch")?;
+    let report = match doors::other_owner(&*store, &place)? {
+        Some(_) => hand_over(project, request, &mut *store, &place)?,
+        None => take_on(project, request, &mut *store, &place)?,
+    };
+    project.set_current(&place);
+    Ok(report)
+}
+
+/// Puts the text in its place, in a run that no other process executes.
+fn take_on(
+    project: &mut Project,
+    request: &Request,
+    store: &mut dyn Store,
+    place: &Place,
+) -> Result<Report, CommandError> {
+    let mut owned = project.resume(place, store, WorldOptions::default(), "patch")?;
     if let Some(code) = owned.exit() {
-        return Err(CommandError::problem(ended(&place, code)));
+        return Err(CommandError::problem(ended(place, code)));
     }
     let stage = project.stage()?;
-    let asked = PatchOptions {
-        run: &request.run,
-        values: &request.values,
-    };
-    let program = Program {
-        path: &request.program,
-        text: request.program_text.as_deref(),
-        within: request.within.as_deref(),
-    };
-    let text = owned.changed_text(program, asked, stage)?;
-    let preview = owned.preview(&text, stage)?;
-    if let Some(kept) = preview
-        .frames
-        .iter()
-        .find(|frame| frame.kept.is_some() && request.require_moved)
-    {
-        let said = format!("{}; nothing has changed", told_of(kept, &preview));
-        return Err(CommandError::problem(said));
-    }
+    let (text, preview) = request.read(owned.patchable(), stage)?;
     let turn = if request.dry_run || !preview.changes() {
         None
     } else {
-        Some(owned.take_on(text, &mut *store, stage)?)
+        Some(owned.take_on(text, store, stage)?)
     };
-    project.set_current(&place);
-    let program = request.program.clone();
-    Ok(Report {
-        name,
-        program,
-        turn,
-        preview,
-    })
+    Ok(request.report(place, turn, preview))
+}
+
+/// Has the process that executes the run put the text in its place; what it changes is found out
+/// here, from the newest turn.
+fn hand_over(
+    project: &mut Project,
+    request: &Request,
+    store: &mut dyn Store,
+    place: &Place,
+) -> Result<Report, CommandError> {
+    let mut run = owned_run::restore(store, place)?;
+    let name = place.name();
+    let (text, preview) = request.read(Patchable::of(&mut run, &name), project.stage()?)?;
+    if request.dry_run || !preview.changes() {
+        return Ok(request.report(place, None, preview));
+    }
+    let asked = OwnerRequest::Patch { text };
+    let done = project.recipient(store, place).ask_owner(&asked)?;
+    let turn = match done {
+        Some(done) => {
+            let [_, after] = turns_of(&done)?;
+            Sequence::new(after).ok()
+        }
+        // It has let go of the run meanwhile.
+        None => return take_on(project, request, store, place),
+    };
+    Ok(request.report(place, turn, preview))
+}
+
+impl Request {
+    /// Reads the text, and finds out what it changes.
+    ///
+    /// # Errors
+    /// If it cannot take its place, or leaves something in old code that the person wants moved.
+    fn read(&self, mut run: Patchable<'_>, terminal: &mut Terminal) -> Result<(ChangedText, Preview), CommandError> {
+        let asked = PatchOptions {
+            run: &self.run,
+            values: &self.values,
+        };
+        let program = Program {
+            path: &self.program,
+            text: self.program_text.as_deref(),
+            within: self.within.as_deref(),
+        };
+        let text = run.changed_text(program, asked, terminal)?;
+        let preview = run.preview(&text, terminal)?;
+        match first_kept(&preview).filter(|_| self.require_moved) {
+            Some(kept) => Err(CommandError::problem(format!("{kept}; nothing has changed"))),
+            None => Ok((text, preview)),
+        }
+    }
+
+    fn report(&self, place: &Place, turn: Option<Sequence>, preview: Preview) -> Report {
+        Report {
+            name: place.name(),
+            program: self.program.clone(),
+            turn,
+            preview,
+        }
+    }
 }
 
 /// Requires that an address means the newest turn of a branch, because no other one does this.
@@ -160,6 +222,19 @@ pub(super) fn require_newest(place: &Place, does: &str) -> Result<(), CommandErr
     let name = place.name();
     let only = CommandError::usage(format!("only the newest turn of {name} {does}, not {turn}"));
     Err(only.advise(say![Way::turn("goto", &name, turn), " goes back there first"]))
+}
+
+/// The first frame or closure that stays in old code, for people.
+fn first_kept(preview: &Preview) -> Option<String> {
+    let mut frames = preview.frames.iter().filter(|frame| frame.kept.is_some());
+    let frame = frames.next().map(|frame| told_of(frame, preview));
+    frame.or_else(|| Some(told_of_closures(preview.closures.first()?, preview)))
+}
+
+/// What becomes of closures, for people.
+fn told_of_closures(kept: &KeptClosures, preview: &Preview) -> String {
+    let closures = stale::told_of(&kept.closures, &preview.texts);
+    format!("kept: {}: {closures}: {}", kept.actor, kept.reason())
 }
 
 /// What becomes of a frame, for people.
@@ -206,6 +281,8 @@ pub(crate) struct Form {
     /// The record types whose records become those of another definition.
     migrated: Vec<String>,
     frames: Vec<FrameForm>,
+    /// The closures that go on with the code of earlier texts.
+    closures: Vec<ClosuresForm>,
     /// The variables with a value of `--let` that no waiting frame needs.
     unneeded: Vec<String>,
 }
@@ -219,6 +296,17 @@ struct FrameForm {
     frame: String,
     /// Why it stays in the code in which it began; none if it moves.
     kept: Option<String>,
+}
+
+/// Closures that go on with the code of an earlier text.
+#[derive(Serialize, JsonSchema)]
+struct ClosuresForm {
+    actor: String,
+    /// The procedure, with those around it, and its place.
+    procedure: String,
+    count: u64,
+    /// Why they do.
+    kept: String,
 }
 
 impl Report {
@@ -239,6 +327,12 @@ impl Report {
             frame: frames::frame(&waiting.frame, &self.preview.texts),
             kept: waiting.kept.clone(),
         });
+        let closures = self.preview.closures.iter().map(|kept| ClosuresForm {
+            actor: kept.actor.clone(),
+            procedure: frames::frame(&kept.closures.procedure, &self.preview.texts),
+            count: kept.closures.count as u64,
+            kept: kept.reason().to_owned(),
+        });
         as_json(&Form {
             branch: self.name.clone(),
             turn: self.turn.map(Sequence::number),
@@ -251,6 +345,7 @@ impl Report {
             removed,
             migrated,
             frames: waiting.collect(),
+            closures: closures.collect(),
             unneeded: self.preview.unneeded.clone(),
         })
     }
@@ -275,7 +370,9 @@ impl Report {
         let lines = rows.map(|(what, names, rest)| format!("{what}: {}{rest}\n", names.join(", ")));
         let waiting = self.preview.frames.iter();
         let waiting = waiting.map(|waiting| told_of(waiting, &self.preview) + "\n");
-        let told = Told::data(lines.chain(waiting).collect::<String>());
+        let closures = self.preview.closures.iter();
+        let closures = closures.map(|kept| told_of_closures(kept, &self.preview) + "\n");
+        let told = Told::data(lines.chain(waiting).chain(closures).collect::<String>());
         let needless = self.preview.unneeded.iter();
         let told = needless.fold(told, |told, name| {
             told.say(format!("no waiting frame needs the value of `--let {name}`"))

@@ -127,8 +127,9 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
                 text: request.with_text.as_deref(),
                 within: request.within.as_deref(),
             };
-            let text = owned.changed_text(program, asked, stage)?;
-            let preview = owned.preview(&text, stage)?;
+            let mut patchable = owned.patchable();
+            let text = patchable.changed_text(program, asked, stage)?;
+            let preview = patchable.preview(&text, stage)?;
             (!preview.listed.is_empty()).then_some(text)
         }
         None => None,

@@ -12,6 +12,10 @@ use duet_runtime::scheme::{Procedure, SchemeActor, SchemePrograms};
 
 use super::OwnedRun;
 use super::view::RunView;
+use crate::render::SourceTexts;
+use crate::turn::line;
+use crate::verb::frames::parked_by_actor;
+use crate::verb::stale::{Lent, StaleActor};
 
 /// The code of a run, to be asked about.
 pub(crate) struct Inspector<'a> {
@@ -39,6 +43,32 @@ impl Inspector<'_> {
         let lent = actor.and_then(|actor| self.run.lend::<SchemePrograms>(actor));
         lent.map(|(programs, instance)| programs.session_names(instance))
             .unwrap_or_default()
+    }
+
+    /// The number of units of code that are loaded.
+    pub(crate) fn loaded_units(&self) -> usize {
+        self.run.programs::<SchemePrograms>().loaded_units()
+    }
+
+    /// What goes on with the code of procedures that the units from this number on have defined
+    /// anew, a line each.
+    pub(crate) fn outdated_since(&mut self, first: usize) -> Vec<String> {
+        let programs = self.run.programs::<SchemePrograms>();
+        let Some(code) = programs.redefined_since(first) else {
+            return Vec::new();
+        };
+        let texts = SourceTexts::of(programs.expander());
+        let mut lines = Vec::new();
+        for (actor, parked) in parked_by_actor(self.run) {
+            let name = line::actor_in(self.run.state(), actor);
+            let lent = self.run.lend::<SchemePrograms>(actor);
+            let found = lent.and_then(|(programs, instance)| {
+                let lent = Lent { programs, instance };
+                StaleActor::of(name, &code, lent, parked)
+            });
+            lines.extend(found.iter().flat_map(|found| found.lines(&texts)));
+        }
+        lines
     }
 
     /// A text after expansion, as if it were to be evaluated next; nothing of it stays.

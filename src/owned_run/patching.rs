@@ -13,12 +13,14 @@ use duet_runtime::driver::Input;
 use duet_runtime::model::changed_text::ChangedText;
 use duet_runtime::model::failure::{Failure, Frame};
 use duet_runtime::model::identity::{ActorId, FiberId};
+use duet_runtime::run::Run;
 use duet_runtime::run::error::RunError;
-use duet_runtime::scheme::{Listed, SchemePrograms, TopPlace, UnevaluatedForm};
+use duet_runtime::scheme::{Listed, SchemePrograms, StaleClosures, TopPlace, UnevaluatedForm};
 use duet_runtime::state::RunState;
 use duet_runtime::state::patches::Patched;
 
-use super::{OwnedRun, changed_launch, compile_with, libraries};
+use super::widening::main_manifest;
+use super::{Grantee, OwnedRun, changed_launch, compile_with, libraries};
 use crate::error::CommandError;
 use crate::launch::Program;
 use crate::render;
@@ -41,6 +43,8 @@ pub(crate) struct Preview {
     differs: bool,
     pub(crate) listed: Listed,
     pub(crate) frames: Vec<WaitingFrame>,
+    /// The closures that go on with the code of earlier texts.
+    pub(crate) closures: Vec<KeptClosures>,
     /// The variables with a value of the person's that no frame needs.
     pub(crate) unneeded: Vec<String>,
     pub(crate) texts: render::SourceTexts,
@@ -67,10 +71,39 @@ pub(crate) struct WaitingFrame {
     pub(crate) top: Option<TopPlace>,
 }
 
+/// Closures of an actor that go on with the code of an earlier text.
+pub(crate) struct KeptClosures {
+    pub(crate) actor: String,
+    pub(crate) closures: StaleClosures,
+}
+
+impl KeptClosures {
+    /// Why they do.
+    pub(crate) fn reason(&self) -> &'static str {
+        if self.closures.is_apart {
+            "the new procedure uses other variables from around it"
+        } else {
+            "the new text has no such procedure"
+        }
+    }
+}
+
 /// How the names of the libraries begin that Duet brings.
 const STANDARD: [&str; 3] = ["(duet ", "(scheme ", "(srfi "];
 
-impl OwnedRun {
+/// A run, owned or looked at, that may have a changed text.
+pub(crate) struct Patchable<'a> {
+    run: &'a mut Run,
+    /// Its name for people.
+    name: &'a str,
+}
+
+impl<'a> Patchable<'a> {
+    /// A run that is only looked at.
+    pub(crate) fn of(run: &'a mut Run, name: &'a str) -> Self {
+        Self { run, name }
+    }
+
     /// Compiles a program from its file to take the place of the run's own, with the arguments and
     /// the grants that the run has, and the standard library that it began with.
     ///
@@ -84,12 +117,20 @@ impl OwnedRun {
         terminal: &mut Terminal,
     ) -> Result<ChangedText, CommandError> {
         let genesis = self.run.genesis();
-        let mut launch = changed_launch(genesis, program, &self.place.name, terminal)?;
-        launch.manifest = self.main_manifest();
+        let mut launch = changed_launch(genesis, program, self.name, terminal)?;
+        let manifest = main_manifest(self.run);
+        let grantee = Grantee {
+            name: self.name,
+            manifest: &manifest,
+            with: None,
+        };
+        grantee.require(&launch)?;
+        launch.manifest = manifest.clone();
         let programs = self.run.programs::<SchemePrograms>();
         let mut libraries = AsBegun::new(programs, libraries::granted(&launch.path, &launch.manifest));
         let name = launch.path.display().to_string();
-        let (_, compiled, _) = compile_with(&launch, &name, &mut libraries, terminal)?;
+        let (changed, compiled, _) = compile_with(&launch, &name, &mut libraries, terminal)?;
+        grantee.warn(&programs.called_tools(), &changed, terminal);
         let texts = compiled.pinned.iter().filter_map(|blob| {
             let text = String::from_utf8(blob.as_bytes().to_vec()).ok()?;
             (!programs.has_text(&text)).then_some(text)
@@ -108,10 +149,11 @@ impl OwnedRun {
     /// # Errors
     /// If it cannot take the place of the one that the run executes.
     pub(crate) fn preview(&mut self, text: &ChangedText, terminal: &Terminal) -> Result<Preview, CommandError> {
-        let manifest = self.main_manifest();
+        let manifest = main_manifest(self.run);
         // Images are read with the code that they belong to.
         self.run.thaw()?;
-        let turn = self.head().next().map_or(0, Sequence::number);
+        let turn = self.run.head().and_then(|tip| tip.sequence.next());
+        let turn = turn.map_or(0, Sequence::number);
         let libraries = self.run.evaluated_libraries();
         let mut patches = Arc::clone(&self.run.state().patches);
         Arc::make_mut(&mut patches).push(Patched {
@@ -122,11 +164,17 @@ impl OwnedRun {
         let tried = self.run.programs_mut::<SchemePrograms>().try_on(&patches, &manifest);
         let (mut listed, before) = tried.map_err(|failure| self.refusal(&failure, terminal))?;
         let frames = self.waiting_frames();
+        let mut closures = self.kept_closures();
         let programs = self.run.programs_mut::<SchemePrograms>();
         let texts = render::SourceTexts::of(programs.expander());
         let stopped = programs.stop_trying(&before);
         stopped.map_err(|failure| self.refusal(&failure, terminal))?;
         let differs = !listed.is_empty();
+        // The report says of definitions that are gone that the run keeps them.
+        closures.retain(|kept| {
+            let mut gone = listed.removed.iter();
+            !gone.any(|gone| kept.closures.definition.as_ref() == Some(gone))
+        });
         // A body that moves goes on in the new text of the form at which it waits and of all after.
         let is_to_come = |form: &UnevaluatedForm| {
             let mut tops = frames.iter().filter_map(|frame| frame.top.as_ref());
@@ -142,6 +190,7 @@ impl OwnedRun {
             unneeded: unneeded.collect(),
             listed,
             frames,
+            closures,
             texts,
         })
     }
@@ -150,7 +199,7 @@ impl OwnedRun {
     fn waiting_frames(&mut self) -> Vec<WaitingFrame> {
         let code = self.run.programs::<SchemePrograms>().stale_code();
         let mut found = Vec::new();
-        for (actor, parked) in parked_by_actor(&self.run) {
+        for (actor, parked) in parked_by_actor(self.run) {
             let name = line::actor_in(self.run.state(), actor);
             let (fibers, parked): (Vec<FiberId>, Vec<_>) = parked.into_iter().unzip();
             let Some((programs, instance)) = self.run.lend::<SchemePrograms>(actor) else {
@@ -167,6 +216,35 @@ impl OwnedRun {
             }));
         }
         found
+    }
+
+    /// The closures of all actors that keep code of earlier texts.
+    fn kept_closures(&mut self) -> Vec<KeptClosures> {
+        let code = self.run.programs::<SchemePrograms>().stale_code();
+        let mut found = Vec::new();
+        for actor in self.run.state().actors.keys().copied().collect::<Vec<_>>() {
+            let name = line::actor_in(self.run.state(), actor);
+            let Some((programs, instance)) = self.run.lend::<SchemePrograms>(actor) else {
+                continue;
+            };
+            let closures = programs.stale_closures(&code, instance).into_iter();
+            found.extend(closures.map(|closures| KeptClosures {
+                actor: name.clone(),
+                closures,
+            }));
+        }
+        found
+    }
+
+    fn refusal(&self, failure: &Failure, terminal: &Terminal) -> CommandError {
+        refusal(self.run, self.name, failure, terminal)
+    }
+}
+
+impl OwnedRun {
+    /// The run, to look at what a changed text would change.
+    pub(crate) fn patchable(&mut self) -> Patchable<'_> {
+        Patchable::of(&mut self.run, &self.place.name)
     }
 
     /// Takes a changed text on, in a turn that is durable when this returns, or goes on in the
@@ -234,10 +312,15 @@ impl OwnedRun {
     }
 
     fn refusal(&self, failure: &Failure, terminal: &Terminal) -> CommandError {
-        let texts = render::SourceTexts::of(self.run.programs::<SchemePrograms>().expander());
-        let nothing = format!("{} goes on as it was; nothing has changed", self.place.name);
-        CommandError::Shown(render::uncaught(failure, &texts, &[nothing], terminal.is_styled))
+        refusal(&self.run, &self.place.name, failure, terminal)
     }
+}
+
+/// Says why a text is refused that the run called `name` was to take on.
+fn refusal(run: &Run, name: &str, failure: &Failure, terminal: &Terminal) -> CommandError {
+    let texts = render::SourceTexts::of(run.programs::<SchemePrograms>().expander());
+    let nothing = format!("{name} goes on as it was; nothing has changed");
+    CommandError::Shown(render::uncaught(failure, &texts, &[nothing], terminal.is_styled))
 }
 
 /// The standard library as a run began with it, and all else as it is now: the procedures of the

@@ -8,6 +8,7 @@ use duet_drivers::door::Request;
 use duet_journal::{BranchName, Letter, Sequence, Store, Taken};
 use duet_runtime::codec_enum;
 use duet_runtime::driver::{Drivers, Input, check_foreign};
+use duet_runtime::model::changed_text::ChangedText;
 use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::model::value::Fact;
@@ -16,12 +17,14 @@ use duet_runtime::run::error::RunError;
 use duet_runtime::run::heads;
 use duet_runtime::run::questions::OpenQuestion;
 use duet_runtime::run::source::HeldBranch;
+use duet_runtime::scheme::SchemePrograms;
 use preserves::{IOValue, ValueImpl};
 
 use super::{OwnedRun, rescue};
 use crate::error::CommandError;
 use crate::journal::Place;
 use crate::mail;
+use crate::render::SourceTexts;
 use crate::turn;
 
 /// What a command may ask the owner of a run for.
@@ -40,6 +43,8 @@ pub(crate) enum OwnerRequest {
     Tell { value: IOValue, stays: bool },
     /// To take a request over HTTP that came for the webhook of a name.
     Webhook { name: String, request: IOValue },
+    /// To put a changed text in the place of the one that the run executes.
+    Patch { text: ChangedText },
     /// To begin branches at a turn.
     Fork { turn: u64, branches: Vec<String> },
     /// To answer what a session wants approved.
@@ -61,6 +66,7 @@ codec_enum!(OwnerRequest "a request to an owner" {
     Evaluate "evaluate" { text }
     Tell "tell" { value, stays }
     Webhook "webhook" { name, request }
+    Patch "patch" { text }
     Fork "fork" { turn, branches }
     Approve "approve" { session, question, answer }
     Branch "branch" { name }
@@ -241,6 +247,9 @@ impl OwnedRun {
                 });
                 self.world.withdraw_question(call);
             }
+            OwnerRequest::Patch { text } => {
+                self.run.deliver_first(Input::Patch { text });
+            }
             OwnerRequest::Fork { turn, branches } => {
                 self.fork(turn, &branches, store)?;
                 return Ok(self.turns(before));
@@ -258,7 +267,15 @@ impl OwnedRun {
             // The run stops when its owner has read this answer; `attend` sees to it.
             OwnerRequest::Stop {} => return Ok(self.turns(before)),
         }
-        self.run.step()?;
+        let patches = self.run.state().patches.len();
+        match self.run.step() {
+            // The text has left no trace, so the run goes on as it was.
+            Err(RunError::Patch(failure)) => return Err(Refusal::Why(failure.to_string())),
+            step => step?,
+        };
+        if self.run.state().patches.len() != patches {
+            self.texts = SourceTexts::of(self.run.programs::<SchemePrograms>().expander());
+        }
         let done = match self.newest_failure() {
             Some(why) => Err(format!("turn {} failed: {why}", self.head())),
             None => Ok(self.turns(before)),

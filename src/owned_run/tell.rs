@@ -20,14 +20,22 @@ use crate::verb::project::Project;
 use crate::verb::view::Driven;
 use crate::world_options::WorldOptions;
 
+/// The turns that a request has led to, as the process that executes the run says: those after the
+/// first number, up to the second.
+///
+/// # Errors
+/// If it says something else.
+pub(crate) fn turns_of(done: &IOValue) -> Result<[u64; 2], CommandError> {
+    let read = || -> Result<[u64; 2], DecodeError> {
+        let mut fields = Fields::of(done, "turns", 2)?;
+        Ok([fields.read("before")?, fields.read("after")?])
+    };
+    read().map_err(|error| CommandError::caused("the other process answered something else", &error))
+}
+
 /// Shows what the turns of a request have printed.
 fn show_turns(store: &dyn Store, place: &Place, done: &IOValue, terminal: &mut Terminal) -> Result<(), CommandError> {
-    let read = || -> Result<(u64, u64), DecodeError> {
-        let mut fields = Fields::of(done, "turns", 2)?;
-        Ok((fields.read("before")?, fields.read("after")?))
-    };
-    let (before, after) =
-        read().map_err(|error| CommandError::caused("the other process answered something else", &error))?;
+    let [before, after] = turns_of(done)?;
     let position = |number| Sequence::new(number).unwrap_or(Sequence::FIRST);
     for record in store.read(&place.run, &place.branch, position(before + 1)..position(after + 1))? {
         turn::show_printed(&record, terminal)?;

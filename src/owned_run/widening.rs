@@ -15,6 +15,7 @@ use duet_runtime::model::card::ToolCard;
 use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::grant::Grant;
 use duet_runtime::model::manifest::Manifest;
+use duet_runtime::run::Run;
 
 use super::OwnedRun;
 use super::notes::launch_note;
@@ -79,7 +80,7 @@ impl OwnedRun {
         let reached = reach(&note, &self.run.state().granted.grants).excess(given);
         // The manifest of a folder says what its program may do; only a name adds to it.
         let implied = if note.is_folder { Vec::new() } else { implied(given) };
-        let main = self.main_manifest();
+        let main = main_manifest(&self.run);
         let withheld = withheld(store, &self.run, &WorldOptions::default());
         let is_lacking = |name: &&String| {
             let named = Manifest::of(&[name]);
@@ -140,17 +141,11 @@ impl OwnedRun {
         Ok(all.into_iter().skip(known.len()).collect())
     }
 
-    /// The grants of the main program.
-    pub(super) fn main_manifest(&self) -> Manifest {
-        let main = self.run.state().actor(MAIN);
-        main.map(|main| main.manifest.clone()).unwrap_or_default()
-    }
-
     /// Starts the servers that become reachable or whose tools are granted, and returns the cards
     /// of the tools that the run does not know yet.
     fn introduce(&mut self, widening: &Widening, given: &WorldOptions, terminal: &mut Terminal) -> Vec<ToolCard> {
         let is_new = |server: &str| widening.has_server(server, given);
-        let mut all = self.main_manifest();
+        let mut all = main_manifest(&self.run);
         all.add(&widening.manifest);
         for problem in self
             .world
@@ -165,6 +160,12 @@ impl OwnedRun {
             .filter(|card| !known.contains_key(&card.name) && is_of_new(card))
             .collect()
     }
+}
+
+/// The grants of the main program of a run.
+pub(super) fn main_manifest(run: &Run) -> Manifest {
+    let main = run.state().actor(MAIN);
+    main.map(|main| main.manifest.clone()).unwrap_or_default()
 }
 
 /// Requires that names are those of capabilities: rights in the dataspace, or tools of these cards.

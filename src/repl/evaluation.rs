@@ -38,6 +38,7 @@ use crate::command::goto;
 use crate::error::{CommandError, ExitCode};
 use crate::exports::home_of;
 use crate::owned_run::Waited;
+use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::turn;
 
@@ -126,6 +127,7 @@ impl Prompt for Live {
         let before = self.owned.head();
         let older = self.owned.view().newest_evaluation();
         let sources = self.sources(text);
+        let loaded = self.owned.inspector().loaded_units();
         if !self.owned.evaluate(text.to_owned(), sources)? {
             // The interruption that withdrew the text is still to be taken.
             self.owned.advance(&mut *self.store)?;
@@ -157,6 +159,7 @@ impl Prompt for Live {
             self.catch_up()?;
         }
         self.report(terminal)?;
+        self.tell_outdated(loaded, terminal);
         Ok(match self.owned.exit() {
             Some(code) => Evaluated::Ended(ExitCode::of_run(code)),
             None => Evaluated::Done,
@@ -209,6 +212,25 @@ impl Live {
             terminal.message("the session is over; `,back` goes back to before its end");
         }
         is_over
+    }
+
+    /// Says what goes on in the code of procedures that a text has defined anew; `loaded` units of
+    /// code were there before it.
+    fn tell_outdated(&mut self, loaded: usize, terminal: &mut Terminal) {
+        let outdated = self.owned.inspector().outdated_since(loaded);
+        let Some((first, others)) = outdated.split_first() else {
+            return;
+        };
+        let told = format!("goes on in the code before: {first}");
+        terminal.message(match (others.len(), &self.journal) {
+            (0, _) => say![told],
+            (count, Some(_)) => say![
+                format!("{told}, and {count} more; "),
+                Way::at("stale", self.place.name()),
+                " lists them",
+            ],
+            (count, None) => say![format!("{told}, and {count} more")],
+        });
     }
 
     /// Lets the run go on until the evaluations that are newer than a given one have ended.

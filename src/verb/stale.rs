@@ -8,7 +8,7 @@ use duet_runtime::model::counted::counted;
 use duet_runtime::model::failure::Frame;
 use duet_runtime::model::identity::{ActorId, Callable, FiberId};
 use duet_runtime::run::sight::Sight;
-use duet_runtime::scheme::{SchemePrograms, StaleClosures, StaleCode};
+use duet_runtime::scheme::{SchemeActor, SchemePrograms, StaleClosures, StaleCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -26,7 +26,8 @@ use crate::turn::line;
 ///
 /// After `duet patch`, a frame that could not go on in the new code ends in that in which it began,
 /// and closures that have captured other variables than the new procedure would keep the old code.
-/// This lists both, by actor.
+/// This lists both, by actor, and also what runs procedures that a text at a prompt has defined
+/// anew since.
 ///
 ///   duet stale review
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]
@@ -37,11 +38,48 @@ pub(crate) struct Request {
     pub(crate) address: Option<String>,
 }
 
+/// An instance, with the programs that it runs.
+pub(crate) struct Lent<'a> {
+    pub(crate) programs: &'a mut SchemePrograms,
+    pub(crate) instance: &'a mut SchemeActor,
+}
+
 /// What an actor has of earlier texts.
-struct StaleActor {
+pub(crate) struct StaleActor {
     name: String,
     frames: Vec<(FiberId, Frame)>,
     closures: Vec<StaleClosures>,
+}
+
+impl StaleActor {
+    /// Finds what the actor of a name has of some code.
+    pub(crate) fn of(
+        name: String,
+        code: &StaleCode,
+        Lent { programs, instance }: Lent<'_>,
+        parked: Vec<(FiberId, Callable)>,
+    ) -> Option<Self> {
+        let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
+            let frames = programs.stale_frames(code, instance, continuation);
+            frames.into_iter().map(move |frame| (fiber, frame)).collect::<Vec<_>>()
+        });
+        let frames: Vec<_> = frames.collect();
+        let closures = programs.stale_closures(code, instance);
+        let found = Self { name, frames, closures };
+        (!found.frames.is_empty() || !found.closures.is_empty()).then_some(found)
+    }
+
+    /// A line for each frame, and for the closures of each procedure.
+    pub(crate) fn lines(&self, texts: &SourceTexts) -> Vec<String> {
+        let name = &self.name;
+        let frames = self.frames.iter().map(|(fiber, frame)| {
+            let frame = frames::frame(frame, texts);
+            format!("{name}: {fiber} waits in {frame}")
+        });
+        let closures = self.closures.iter();
+        let closures = closures.map(|closures| format!("{name}: {}", told_of(closures, texts)));
+        frames.chain(closures).collect()
+    }
 }
 
 /// What still runs the code of earlier texts.
@@ -74,15 +112,15 @@ fn found_in(
 ) -> Result<Option<StaleActor>, CommandError> {
     let name = line::actor_in(run.state(), actor);
     let found = run.look(actor, |programs: &mut SchemePrograms, instance| {
-        let frames = parked.into_iter().flat_map(|(fiber, continuation)| {
-            let frames = programs.stale_frames(code, instance, continuation);
-            frames.into_iter().map(move |frame| (fiber, frame)).collect::<Vec<_>>()
-        });
-        let frames: Vec<_> = frames.collect();
-        let closures = programs.stale_closures(code, instance);
-        StaleActor { name, frames, closures }
+        StaleActor::of(name, code, Lent { programs, instance }, parked)
     })?;
-    Ok(found.filter(|found| !found.frames.is_empty() || !found.closures.is_empty()))
+    Ok(found.flatten())
+}
+
+/// Closures with old code, in words.
+pub(crate) fn told_of(closures: &StaleClosures, texts: &SourceTexts) -> String {
+    let procedure = frames::frame(&closures.procedure, texts);
+    format!("{} of {procedure}", counted(closures.count, "closure"))
 }
 
 /// The report as JSON: what each actor has of earlier texts.
@@ -106,6 +144,7 @@ struct FrameForm {
 /// Closures with old code.
 #[derive(Serialize, JsonSchema)]
 struct ClosuresForm {
+    /// The procedure, with those around it, and its place.
     procedure: String,
     count: u64,
 }
@@ -118,7 +157,7 @@ impl Report {
                 frame: frames::frame(frame, &self.texts),
             });
             let closures = found.closures.iter().map(|one| ClosuresForm {
-                procedure: one.procedure.clone(),
+                procedure: frames::frame(&one.procedure, &self.texts),
                 count: one.count as u64,
             });
             FoundForm {
@@ -134,20 +173,7 @@ impl Report {
         if self.found.is_empty() {
             return Told::data("nothing\n");
         }
-        let mut told = String::new();
-        for found in &self.found {
-            for (fiber, frame) in &found.frames {
-                let frame = frames::frame(frame, &self.texts);
-                told.push_str(&format!("{}: {fiber} waits in {frame}\n", found.name));
-            }
-            for StaleClosures { procedure, count } in &found.closures {
-                told.push_str(&format!(
-                    "{}: {} of {procedure}\n",
-                    found.name,
-                    counted(*count, "closure")
-                ));
-            }
-        }
-        Told::data(told)
+        let lines = self.found.iter().flat_map(|found| found.lines(&self.texts));
+        Told::data(lines.map(|line| line + "\n").collect::<String>())
     }
 }

@@ -253,7 +253,7 @@ fn what_still_runs_old_code_is_listed() {
     assert_eq!(desk.duet("patch steps new.scm").code, 0);
     let stale = desk.duet("stale steps").output;
     assert!(stale.contains("waits in `ask`"), "{stale}");
-    assert!(stale.contains("1 closure of lambda"), "{stale}");
+    assert!(stale.contains("1 closure of `lambda` at steps.scm:3"), "{stale}");
     assert!(!stale.contains("waits in `ask-twice`"), "{stale}");
     desk.check("answer steps Ada", 4, "Ada\n");
     let stale = desk.duet("stale steps").output;

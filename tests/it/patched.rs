@@ -226,3 +226,100 @@ fn a_call_is_repeated_also_after_a_restart() {
     assert_eq!(std::fs::read_to_string(desk.path("log")).unwrap_or_default(), "one\n");
     desk.replays("a");
 }
+
+/// A procedure with two handlers, and a helper.
+const HANDLERS: &str = "(define (helper) 1)
+(define (start rate)
+  (on-message (order $n) (display (list 'old n)) (newline))
+  (on-message (ask $n) (display (list 'asked n)) (newline)))
+(start 2)
+(await (signal 'close))
+";
+
+#[test]
+fn handlers_that_keep_old_code_are_in_the_report_with_their_places() {
+    let captures = ("(list 'old n)", "(list 'new n rate)");
+    let kept = "kept: main: 1 closure of `lambda in start` at a.scm:3: the new procedure uses other variables from \
+                around it";
+    let desk = waiting(HANDLERS, &[captures], "");
+    let before = desk.duet("log a").output;
+    let refused = desk.check("patch a b.scm --require-moved", 1, "");
+    assert!(
+        refused.errors.contains(&format!("{kept}; nothing has changed")),
+        "{}",
+        refused.errors
+    );
+    assert_eq!(desk.duet("log a").output, before);
+    let found = desk.report("patch a b.scm --dry-run");
+    assert_eq!(found["closures"][0]["procedure"], "`lambda in start` at a.scm:3");
+    assert_eq!(
+        (
+            &found["closures"][0]["count"],
+            found["closures"].as_array().map(Vec::len)
+        ),
+        (&1.into(), Some(1))
+    );
+    assert!(patch(&desk, "").contains(kept));
+    desk.check("message a \"<order 1>\"", 4, "(old 1)\n");
+    desk.check("stale a", 0, "main: 1 closure of `lambda in start` at a.scm:3\n");
+    desk.replays("a");
+}
+
+#[test]
+fn a_handler_that_the_new_text_does_not_have_is_kept_and_told() {
+    let gone = ("(on-message (ask $n) (display (list 'asked n)) (newline))", "");
+    let desk = waiting(HANDLERS, &[gone], "");
+    let refused = desk.check("patch a b.scm --require-moved", 1, "");
+    let kept = "kept: main: 1 closure of `lambda in start` at a.scm:4: the new text has no such procedure";
+    assert!(refused.errors.contains(kept), "{}", refused.errors);
+    assert!(patch(&desk, "").contains(kept));
+    desk.check("message a \"<ask 1>\"", 4, "(asked 1)\n");
+}
+
+#[test]
+fn a_definition_that_is_gone_leaves_no_closure_to_speak_of() {
+    let desk = waiting(HANDLERS, &[("(define (helper) 1)\n", "")], "");
+    let report = patch(&desk, "--require-moved");
+    assert!(report.contains("gone from the text, and kept: helper"), "{report}");
+    assert!(!report.contains("closure"), "{report}");
+}
+
+#[test]
+fn the_process_that_executes_a_run_takes_a_text_on_and_its_call_stays_in_flight() {
+    let call = "(call-tool 'c 'process/run (dictionary 'arguments\n\
+                (list \"sh\" \"-c\" \"echo x >> calls; while ! test -e go; do sleep 0.02; done\")))";
+    let text = format!("(define (show text) (display (list 'old text)) (newline))\n{call}\n(show 1)\n(show 2)\n");
+    let manifest = "((program \"main.scm\") (tools process/run workspace/write workspace/read))";
+    let desk = Desk::new(&[
+        ("steps/manifest.scm", manifest),
+        ("steps/main.scm", &text),
+        (
+            "steps/new.scm",
+            &edited(&text, &[("'old", "'new"), ("(show 2)", "(show 3)")]),
+        ),
+        ("steps/broken.scm", "(define (show text"),
+    ]);
+    let child = desk.spawn("run steps");
+    while !desk.path("calls").exists() {
+        std::thread::yield_now();
+    }
+    let found = desk.report("patch steps steps/new.scm --dry-run");
+    assert_eq!(
+        (&found["turn"], &found["changed"][0]),
+        (&serde_json::Value::Null, &"show".into())
+    );
+    assert_eq!(desk.duet("patch steps steps/broken.scm").code, 1);
+    let patched = desk.report("patch steps steps/new.scm");
+    assert_eq!(patched["turn"], serde_json::json!(2), "{patched}");
+    std::fs::write(desk.path("go"), "").expect("a file");
+    let ended = child.wait_with_output().expect("it ends");
+    let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert_eq!(
+        shown,
+        "(new 1)\n(new 3)\n",
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+    assert_eq!(std::fs::read_to_string(desk.path("calls")).expect("a file"), "x\n");
+    desk.replays("steps");
+}

@@ -17,7 +17,7 @@ use super::CodeSpace;
 use crate::compiler::{ScopedVariable, UnitVariables};
 use crate::core::CoreId;
 use crate::core::alignment::Alignment;
-use crate::instruction::{Instruction, Role};
+use crate::instruction::{Instruction, Opcode, Role};
 use crate::unit::{CompiledUnit, GlobalName};
 use crate::value::Value;
 
@@ -119,9 +119,20 @@ fn blocks_in(instructions: &[Instruction]) -> Vec<usize> {
     instructions.iter().filter_map(block).collect()
 }
 
-/// Returns for each of the procedures that has a successor its block and that of the successor, in
-/// their units.
-pub fn successors(before: &[Procedure], now: &[Procedure], alignment: &Alignment) -> Vec<(usize, usize)> {
+/// A procedure of a changed text that takes the place of an earlier one, by the numbers of their
+/// blocks in their units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// The earlier one.
+    pub old: usize,
+    /// The one that takes its place.
+    pub new: usize,
+    /// Whether it captures the same variables, so that closures over the old one can have its code.
+    pub is_alike: bool,
+}
+
+/// Returns the successor of each of the procedures that has one.
+pub fn successors(before: &[Procedure], now: &[Procedure], alignment: &Alignment) -> Vec<Successor> {
     let become_of = |old: &Procedure| alignment.node(old.form?);
     let known: BTreeSet<CoreId> = before.iter().filter_map(become_of).collect();
     let successor = |old: &Procedure| {
@@ -132,13 +143,63 @@ pub fn successors(before: &[Procedure], now: &[Procedure], alignment: &Alignment
                 .find(|new| old.path == new.path && new.form.is_none_or(|form| !known.contains(&form))),
             None => None,
         };
-        let new = new.filter(|new| old.captured == new.captured)?;
-        Some((old.block, new.block))
+        let new = new?;
+        Some(Successor {
+            old: old.block,
+            new: new.block,
+            is_alike: old.captured == new.captured,
+        })
     };
     before.iter().filter_map(successor).collect()
 }
 
+/// A procedure that the body of a loaded unit defines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinedProcedure {
+    /// The global whose value it is.
+    pub name: GlobalName,
+    /// The number of its block in the space.
+    pub block: usize,
+    /// Its block and those of all procedures in it.
+    pub blocks: BTreeSet<usize>,
+}
+
 impl CodeSpace {
+    /// Lists the procedures that the body of a unit defines, by the unit's number.
+    pub fn defined_procedures(&self, unit: usize) -> Vec<DefinedProcedure> {
+        let (mut made, mut found) = (BTreeMap::new(), Vec::new());
+        for instruction in self.instructions_of(self.units[unit].entry_block) {
+            match instruction.opcode() {
+                Some(Opcode::Closure) => {
+                    made.insert(instruction.a(), instruction.w() as usize);
+                }
+                Some(Opcode::DefineGlobal) => found.extend(made.get(&instruction.a()).map(|block| DefinedProcedure {
+                    name: self.globals[instruction.w() as usize].clone(),
+                    block: *block,
+                    blocks: self.blocks_within(*block),
+                })),
+                Some(_) | None => {}
+            }
+        }
+        found
+    }
+
+    /// A block, and those of all procedures in it.
+    fn blocks_within(&self, block: usize) -> BTreeSet<usize> {
+        let (mut found, mut pending) = (BTreeSet::new(), vec![block]);
+        while let Some(block) = pending.pop() {
+            if found.insert(block) {
+                pending.extend(blocks_in(self.instructions_of(block)));
+            }
+        }
+        found
+    }
+
+    fn instructions_of(&self, block: usize) -> &[Instruction] {
+        let block = &self.blocks[block];
+        &self.instructions[block.start as usize..block.end as usize]
+    }
+
     /// The number in the space of a block of a unit.
     pub fn block_number(&self, unit: usize, block: usize) -> usize {
         self.units[unit].entry_block + block
@@ -149,8 +210,7 @@ impl CodeSpace {
         let Some(number) = self.find_global(name) else {
             return false;
         };
-        let block = &self.blocks[block];
-        let mut own = self.instructions[block.start as usize..block.end as usize].iter();
+        let mut own = self.instructions_of(block).iter();
         own.any(|instruction| {
             let operands = instruction.description().map_or(&[][..], |row| row.operands);
             let is_global = operands.iter().any(|(_, role)| matches!(role, Role::Global));

@@ -188,7 +188,7 @@ impl SchemePrograms {
             return self.load_compiled(&new.compiled);
         }
         let was_same = is_same(self, &new.compiled);
-        let pairs = self.successors_of(&mut new, number)?;
+        let pairs = self.successors_of(&mut new, number, &mut change.apart)?;
         let is_same = was_same || is_same(self, &new.compiled);
         let loaded = if is_same {
             number
@@ -252,8 +252,14 @@ impl SchemePrograms {
     }
 
     /// Finds the blocks of earlier units, by their numbers in the code space, to which blocks of
-    /// the new unit succeed. The frames of these become large enough for both.
-    fn successors_of(&self, new: &mut NewUnit<'_>, present: usize) -> Result<Vec<(usize, usize)>, Failure> {
+    /// the new unit succeed. The frames of these become large enough for both. Those whose closures
+    /// have captured other variables are set apart.
+    fn successors_of(
+        &self,
+        new: &mut NewUnit<'_>,
+        present: usize,
+        apart: &mut BTreeSet<usize>,
+    ) -> Result<Vec<(usize, usize)>, Failure> {
         let forms: BTreeMap<usize, Option<CoreId>> = new
             .procedures
             .iter()
@@ -263,8 +269,12 @@ impl SchemePrograms {
         for LoadedUnit { unit, number } in self.earlier_units(&new.unit.name) {
             let (_, before) = self.compiled_procedures(&unit)?;
             let alignment = Alignment::of(&unit, new.unit);
-            for (old, inner) in successors(&before, &new.procedures, &alignment) {
-                let old = self.code.block_number(number, old);
+            for found in successors(&before, &new.procedures, &alignment) {
+                let (old, inner) = (self.code.block_number(number, found.old), found.new);
+                if !found.is_alike {
+                    apart.insert(old);
+                    continue;
+                }
                 let block = &mut new.compiled.blocks[inner];
                 // A frame of the old code may call itself through a closure that has the new code.
                 block.frame_size = block.frame_size.max(self.code.block(old).frame_size);

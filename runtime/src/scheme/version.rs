@@ -242,6 +242,9 @@ pub(super) struct Change {
     pub(super) id: u64,
     /// The blocks of earlier versions, each with the one that takes its place.
     pub(super) redirects: BTreeMap<usize, usize>,
+    /// The blocks of earlier versions whose closures have captured other variables than those of
+    /// the procedure that takes their place would.
+    pub(super) apart: BTreeSet<usize>,
     /// The units that differ.
     pub(super) units: Vec<ChangedUnit>,
     /// The units of libraries that the text before does not use, in order.
