@@ -5,6 +5,7 @@
 //! Which code closures have is tested in `patch.rs`. Read next: `moving/drawn.rs`.
 
 mod drawn;
+mod pairs;
 
 use std::fmt::Write as _;
 
@@ -360,8 +361,13 @@ fn differences(case: &Case) -> String {
 
 #[test]
 fn each_frame_goes_on_in_the_new_text_or_the_report_says_why_not() {
+    assert!(
+        CASES.len() + pairs::CASES.len() >= 50,
+        "the pairs that are written down"
+    );
     let found: Vec<String> = CASES
         .iter()
+        .chain(pairs::CASES)
         .map(differences)
         .filter(|found| !found.is_empty())
         .collect();
