@@ -11,6 +11,7 @@
 mod branches;
 mod course;
 pub(crate) mod defects;
+mod patched;
 mod plants;
 mod power;
 mod replay;

@@ -71,6 +71,7 @@ mod mcp;
 mod mcp_http;
 mod mcp_server;
 mod memory;
+mod mended;
 mod migrating;
 mod migration;
 mod misspelt;

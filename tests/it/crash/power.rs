@@ -37,6 +37,11 @@ impl Extent {
         let faults = losses.map(DiskFault::Crash).chain([DiskFault::Error]).collect();
         Self { faults, second_step }
     }
+
+    /// How the disk fails.
+    pub(super) fn faults(&self) -> &[DiskFault] {
+        &self.faults
+    }
 }
 
 /// The run without a cut.
