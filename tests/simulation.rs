@@ -40,6 +40,7 @@ fn runs_to_which_everything_happens_are_what_their_journals_say() {
         ("undone", 2),
         ("amended", 5),
         ("texts", 10),
+        ("run", 3),
         ("actors", 2),
         ("merges", 5),
         ("inputs", 10),

@@ -131,6 +131,10 @@ pub(crate) struct Counts {
     pub(crate) amended: u64,
     /// Changed texts that took the place of another.
     pub(crate) patched: u64,
+    /// Changed texts that were run again on the answers of a branch.
+    pub(crate) again: u64,
+    /// Requests of these that received a recorded answer.
+    pub(crate) met: u64,
     /// Actors that began anew.
     pub(crate) begun: u64,
     /// Changed texts and beginnings that were refused.
@@ -163,6 +167,8 @@ impl Counts {
         self.picked += other.picked;
         self.amended += other.amended;
         self.patched += other.patched;
+        self.again += other.again;
+        self.met += other.met;
         self.begun += other.begun;
         self.refused += other.refused;
         self.recalled += other.recalled;
@@ -188,6 +194,8 @@ impl fmt::Display for Counts {
             picked,
             amended,
             patched,
+            again,
+            met,
             begun,
             refused,
             recalled,
@@ -207,8 +215,9 @@ impl fmt::Display for Counts {
         )?;
         write!(
             f,
-            "{patched} texts patched, {begun} actors begun anew, {refused} of these refused, "
+            "{patched} texts patched, {again} run again with {met} answers, {begun} actors begun anew, "
         )?;
+        write!(f, "{refused} of these refused, ")?;
         write!(
             f,
             "{merges} merges, {picked} inputs picked, {recalled} calls recalled, {reopened} moves in memory, "
@@ -292,21 +301,7 @@ impl Course {
         let mut store = Medium::new(setting.medium)?;
         let name = RunId::new("simulation").map_err(|error| Difference::Unreadable(error.to_string()))?;
         let branch = branch("main")?;
-        let genesis = Genesis {
-            program: cast.program.value.clone(),
-            manifest: Manifest::of(&GRANTED),
-            limits: LIMITS,
-            pinned: cast.program.pinned.iter().map(Blob::hash).collect(),
-            tools: Vec::new(),
-            policy: Vec::new(),
-        };
-        let start = Start {
-            run: name.clone(),
-            branch: branch.clone(),
-            owner: OWNER.to_owned(),
-            genesis,
-            pinned: cast.program.pinned.clone(),
-        };
+        let start = beginning(&name, &branch, &cast.program);
         let run = Run::start(start, cast.live.clone(), SnapshotPolicy::NEVER, &mut *store)?;
         let mut course = Self {
             cast,
@@ -372,6 +367,11 @@ impl Course {
                 self.step(1)
             }
             Operation::Patch(change) => self.patch(*change),
+            Operation::Again {
+                variant,
+                turns,
+                snapshot_turns,
+            } => self.run_again(*variant, *turns, *snapshot_turns),
             Operation::Begin { which } => self.begin_anew(*which),
             Operation::Restart(opening) => {
                 self.settle()?;
@@ -506,6 +506,25 @@ impl Course {
             acknowledged: self.acknowledged,
             found,
         })
+    }
+}
+
+/// What a run of a program begins with.
+fn beginning(run: &RunId, branch: &BranchName, program: &Program) -> Start {
+    let genesis = Genesis {
+        program: program.value.clone(),
+        manifest: Manifest::of(&GRANTED),
+        limits: LIMITS,
+        pinned: program.pinned.iter().map(Blob::hash).collect(),
+        tools: Vec::new(),
+        policy: Vec::new(),
+    };
+    Start {
+        run: run.clone(),
+        branch: branch.clone(),
+        owner: OWNER.to_owned(),
+        genesis,
+        pinned: program.pinned.clone(),
     }
 }
 

@@ -57,6 +57,16 @@ pub(crate) enum Operation {
     },
     /// The person puts a changed text in the place of the program's.
     Patch(Change),
+    /// A changed text is run from its start, on the answers of the branch, as a branch of a store
+    /// of its own; the run stays as it is.
+    Again {
+        /// Which edits the text has.
+        variant: u64,
+        /// How many turns it takes at most.
+        turns: usize,
+        /// The turns between two snapshots.
+        snapshot_turns: u64,
+    },
     /// An actor begins anew.
     Begin {
         /// Which one.
@@ -265,8 +275,14 @@ impl Operation {
 
     /// Draws a change of the program or of an actor.
     fn draw_change(chance: &mut Chance) -> Self {
-        if chance.is_so(75) {
+        if chance.is_so(60) {
             Self::Patch(Change::draw(chance))
+        } else if chance.is_so(50) {
+            Self::Again {
+                variant: Change::draw(chance).variant,
+                turns: 1 + chance.index(400),
+                snapshot_turns: 1 + chance.below(8),
+            }
         } else {
             Self::Begin {
                 which: chance.below(16),
@@ -359,6 +375,14 @@ impl fmt::Display for Operation {
             Self::Abandon => write!(f, "abandon what does not end"),
             Self::Grant { which } => write!(f, "grant {which}"),
             Self::Patch(change) => write!(f, "patch {change:?}"),
+            Self::Again {
+                variant,
+                turns,
+                snapshot_turns,
+            } => write!(
+                f,
+                "run variant {variant} again for {turns} turns, a snapshot every {snapshot_turns} turns"
+            ),
             Self::Begin { which } => write!(f, "begin actor {which} anew"),
             Self::Restart(opening) => write!(f, "restart, {opening}"),
             Self::Crash { turns, loss, opening } => {

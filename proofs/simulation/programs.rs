@@ -62,9 +62,7 @@ impl LibrarySource for Repertoire {
 /// # Errors
 /// A description of the program's error, for people.
 pub(crate) fn compile(native: NativeMode) -> Result<(Shared, Program), String> {
-    let (mut programs, program) = compile_with(REPERTOIRE)?;
-    programs.set_native(native);
-    Ok((Rc::new(RefCell::new(programs)), program))
+    variant(0, native)
 }
 
 /// Compiles a variant of the program, to take the place of the one that a run began with.
@@ -82,6 +80,16 @@ pub(crate) fn changed(begun: &Program, variant: u64) -> Result<ChangedText, Stri
         run: Vec::new(),
         values: Vec::new(),
     })
+}
+
+/// Compiles a variant of the program, to be run from its start.
+///
+/// # Errors
+/// A description of the program's error, for people.
+pub(crate) fn variant(variant: u64, native: NativeMode) -> Result<(Shared, Program), String> {
+    let (mut programs, program) = compile_with(&varied(REPERTOIRE, variant)?)?;
+    programs.set_native(native);
+    Ok((Rc::new(RefCell::new(programs)), program))
 }
 
 fn compile_with(repertoire: &str) -> Result<(SchemePrograms, Program), String> {

@@ -46,28 +46,37 @@ impl Course {
             run: &self.name,
             branch: &self.branch,
         };
-        let mut made = source
-            .restore(None, programs.clone(), from)
-            .map_err(|error| Difference::Replay { from, error })?;
-        let made = parts(&mut made)?;
-        if made == living {
-            return Ok(());
-        }
-        let missing = |(name, _): &&(String, BlobHash), there: &[(String, BlobHash)]| {
-            there.iter().all(|(other, _)| other != name)
-        };
-        let only_here = living.iter().find(|part| missing(part, &made));
-        let only_there = made.iter().find(|part| missing(part, living));
-        let part = match (only_here, only_there) {
-            (Some((name, _)), _) => format!("{name}, which only the run has"),
-            (None, Some((name, _))) => format!("{name}, which the run lacks"),
-            (None, None) => {
-                let differs = living.iter().zip(&made).find(|(left, right)| left != right);
-                differs.map_or_else(|| "nothing".to_owned(), |(left, _)| left.0.clone())
-            }
-        };
-        Err(Difference::State { from, part })
+        same_as_made(&source, from, programs, living)
     }
+}
+
+/// Requires that a run is what a journal makes of it.
+pub(super) fn same_as_made(
+    source: &Source<'_>,
+    from: Snapshots,
+    programs: &Shared,
+    living: &[(String, BlobHash)],
+) -> Outcome {
+    let mut made = source
+        .restore(None, programs.clone(), from)
+        .map_err(|error| Difference::Replay { from, error })?;
+    let made = parts(&mut made)?;
+    if made == living {
+        return Ok(());
+    }
+    let missing =
+        |(name, _): &&(String, BlobHash), there: &[(String, BlobHash)]| there.iter().all(|(other, _)| other != name);
+    let only_here = living.iter().find(|part| missing(part, &made));
+    let only_there = made.iter().find(|part| missing(part, living));
+    let part = match (only_here, only_there) {
+        (Some((name, _)), _) => format!("{name}, which only the run has"),
+        (None, Some((name, _))) => format!("{name}, which the run lacks"),
+        (None, None) => {
+            let differs = living.iter().zip(&made).find(|(left, right)| left != right);
+            differs.map_or_else(|| "nothing".to_owned(), |(left, _)| left.0.clone())
+        }
+    };
+    Err(Difference::State { from, part })
 }
 
 /// Names each part of a run: its position and state, and what each actor's program keeps.
