@@ -448,8 +448,13 @@ impl Report {
         } else {
             "no longer asked"
         };
+        let again = if self.is_under_way() && has_lasted(unused) {
+            "; if the program makes it after that, it is done once more"
+        } else {
+            ""
+        };
         format!(
-            "{what}: {} {before}in {}@{}{}",
+            "{what}: {} {before}in {}@{}{}{again}",
             recorded.key,
             self.name,
             recorded.turn,
@@ -500,6 +505,13 @@ fn stays(unused: &Unused) -> &'static str {
         (Some(Ok(_)), None) if what.contains('/') => "; what it did stays done",
         (Some(Ok(_)) | None, None) => "",
     }
+}
+
+/// Whether a recorded call has changed something.
+fn has_lasted(unused: &Unused) -> bool {
+    let what = &unused.recorded.key.what;
+    let is_call = what.contains('/') && effect(what) != Some(EffectClass::Pure);
+    is_call && matches!(unused.outcome, Some(Ok(_)))
 }
 
 fn is_moved(met: &MatchedRequest) -> bool {

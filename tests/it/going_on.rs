@@ -166,3 +166,32 @@ fn a_branch_of_changed_code_that_rests_has_a_snapshot() {
     desk.check("answer p/main-new 2", 4, "2\n");
     desk.replays("p/main-new");
 }
+
+#[test]
+fn a_call_behind_the_first_new_one_is_told_to_be_made_again() {
+    let text = "(define (note text)
+  (call-tool 'shell 'process/run
+    (dictionary 'arguments (list \"sh\" \"-c\" (string-append \"echo \" text \" >> done.txt\")))))
+(note \"a\")
+(note \"b\")
+(await (user-input :prompt \"end?\"))
+";
+    let between =
+        "(define (more) (call-tool 'shell 'process/run (dictionary 'arguments '(\"true\"))))\n(note \"a\")\n(more)";
+    let manifest = "((program \"main.scm\") (tools process/run workspace/write))";
+    let desk = Desk::new(&[
+        ("p/manifest.scm", manifest),
+        ("p/main.scm", text),
+        ("new.scm", &text.replace("(note \"a\")", between)),
+    ]);
+    desk.check("run p", 4, "");
+    let said = desk.duet("resume p --with new.scm --dry-run").output;
+    let told =
+        "in p@2; what it did stays done (irreversible); if the program makes it after that, it is done once more";
+    assert!(said.contains(told), "{said}");
+    desk.check("resume p --with new.scm", 4, "");
+    assert_eq!(
+        std::fs::read_to_string(desk.path("done.txt")).expect("a file"),
+        "a\nb\nb\n"
+    );
+}
