@@ -282,3 +282,18 @@ fn a_program_is_shown_as_scheme() {
         "{errors}"
     );
 }
+
+#[test]
+fn a_check_tells_what_a_loop_would_tell() {
+    let listed = envelope(&["emit 1"]).replace("{}", "[]");
+    let home = folder(&[("listed", &listed), ("a\u{1b}[2Jb", "Sure!")]);
+    for action in ["check", "run"] {
+        let (code, output, errors) = duet(home.path(), &["aeiou", action, "listed"]);
+        let said = format!("{output}{errors}");
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("lint: LINT_USERDATA_NOT_OBJECT\n"), "{said}");
+    }
+    let (code, _, errors) = duet(home.path(), &["aeiou", "check", "a\u{1b}[2Jb"]);
+    assert!(code == Some(1) && errors.contains("a\\x1b;[2Jb: "), "{errors:?}");
+    assert!(!errors.contains('\u{1b}'), "{errors:?}");
+}

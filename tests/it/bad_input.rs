@@ -284,3 +284,31 @@ fn an_address_of_an_unknown_kind_is_no_path_of_a_journal() {
         }
     }
 }
+
+#[test]
+fn a_name_of_a_run_that_looks_like_an_option_is_refused() {
+    let desk = Desk::new(&[("p.scm", "(await (user-input :prompt \"Name?\"))")]);
+    let said = desk.check("run p.scm --name=-x", 2, "");
+    assert!(said.errors.contains("`-x` cannot be a run's name"), "{}", said.errors);
+    assert!(!desk.duet("runs").output.contains("-x"));
+}
+
+#[test]
+fn a_name_without_an_end_is_shown_in_part() {
+    let desk = Desk::new(&[("p.scm", &format!("(display {})", "\0".repeat(1_000_000)))]);
+    let said = desk.check("run p.scm", 1, "");
+    assert!(said.errors.contains("\\x0;\\x0;"), "{}", said.errors);
+    assert!(said.errors.len() < 16_000, "{} bytes", said.errors.len());
+}
+
+#[test]
+fn a_prompt_without_its_keyword_is_refused_where_it_is_given() {
+    let desk = Desk::new(&[(
+        "p.scm",
+        "(define name (user-input \"Name?\"))\n(display 1)\n(await name)",
+    )]);
+    let said = desk.check("run p.scm", 1, "");
+    for told in ["user-input: expected :prompt or :tag: \"Name?\"", "p.scm:1:14"] {
+        assert!(said.errors.contains(told), "{told}: {}", said.errors);
+    }
+}

@@ -259,6 +259,22 @@ fn the_traces_of_summoner_cases_are_printed() {
 }
 
 #[test]
+fn odd_characters_of_a_case_stay_json() {
+    let folder = TempDir::new().expect("a directory");
+    let path = folder.path().join("cases.jsonl");
+    let routes = ["A\u{2028}", "A\u{202e}", "A\u{7f}", "A\u{85}"];
+    let case = serde_json::json!({ "name": "odd\u{2028}", "parse": routes });
+    std::fs::write(&path, case.to_string()).expect("a file");
+    let (code, output, errors) = duet(&["summoner".as_ref(), &path]);
+    assert_eq!(code, Some(0), "{errors}");
+    let trace: serde_json::Value = serde_json::from_str(&output).expect("JSON");
+    assert_eq!(trace["name"], "odd\u{2028}");
+    for (place, route) in routes.iter().enumerate() {
+        assert_eq!(trace["parse"][place]["in"], *route, "{output}");
+    }
+}
+
+#[test]
 fn a_file_that_has_no_summoner_cases_is_refused() {
     let refuse = |case: &str, expected: &str, reason: &str| {
         let (code, said) = compare_texts("summoner", case, expected);

@@ -407,3 +407,19 @@ fn a_task_that_fails_and_that_nothing_awaits_keeps_the_run_from_ending_well() {
         (guard (failure (#t (display (condition-message failure)))) (await task))");
     assert_eq!((said.code, said.output.as_str(), said.errors.as_str()), (0, "late", ""));
 }
+
+#[test]
+fn who_goes_on_with_a_run_that_failed_is_told_to_mend_its_program() {
+    let desk = Desk::new(&[("p.scm", "(import (scheme base))\n(car 'x)\n")]);
+    assert_eq!(desk.duet("run p.scm").code, 1);
+    let said = desk.duet("resume p");
+    assert_eq!((said.code, said.output.as_str()), (1, ""), "{}", said.errors);
+    for told in [
+        "`duet explain p`",
+        "`duet resume p --with FILE` goes on with a mended program",
+    ] {
+        assert!(said.errors.contains(told), "{told}: {}", said.errors);
+    }
+    // The failure would come again there.
+    assert!(!said.errors.contains("`duet goto p@0`"), "{}", said.errors);
+}

@@ -52,6 +52,12 @@ const ENDLESS: &[(&str, &str)] = &[
         "(json->value a)",
     ),
     ("(define a (doubled \"\u{e9}x\" 17))", "(string->symbol a)"),
+    (
+        "(define a (let double ((n 40))
+           (if (= n 0) (dictionary 'type \"integer\")
+             (let ((next (double (- n 1)))) (dictionary 'anyOf (list next next))))))",
+        "(json-valid? a \"x\")",
+    ),
 ];
 
 fn begun(made: &str, repeated: &str) -> (Desk, Running) {

@@ -359,6 +359,16 @@ fn a_client_names_only_files_in_the_folders_of_the_server() {
         );
         assert!(!text.contains("key-of-somebody"), "{text}");
     }
+    // Names of what is open mean something else in another process.
+    for name in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+        for arguments in [
+            json!({ "program": name }),
+            json!({ "program": "inside.scm", "double": name }),
+        ] {
+            let (text, is_error) = call(&desk, "run", arguments);
+            assert!(is_error && !text.contains("jsonrpc"), "{name}: {text}");
+        }
+    }
     let (text, is_error) = call(&desk, "run", json!({ "program": "./inside.scm" }));
     assert!(!is_error, "{text}");
     let run = request(

@@ -252,7 +252,8 @@ fn what_asks_for_approval_has_to_be_named_and_shows_what_decides_first() {
          (define-constraint \"c\" :tool 'workspace/delete :on-fail 'ask)
          (call-tool 'w 'workspace/delete (dictionary 'path \"x\"))",
     )]);
-    desk.check("run --workspace . only.scm", 4, "");
+    let said = desk.check("run --workspace . only.scm", 4, "");
+    assert!(!said.errors.contains("--full"), "it is whole: {}", said.errors);
     let said = desk.check("answer only yes", 1, "");
     assert!(
         said.errors.contains("has to be named") && said.errors.contains("`duet answer only 1 yes` approves"),

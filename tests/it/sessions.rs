@@ -44,6 +44,29 @@ fn guest(desk: &Desk, words: &str, texts: &str, (code, output): (i32, &str)) -> 
 }
 
 #[test]
+fn the_work_of_primitives_counts_against_the_fuel_of_a_session() {
+    let program = "(import (duet base) (duet dataspace) (duet sessions) (scheme process-context) (scheme write))
+(serve-sessions! :imports '((scheme base)) :fuel-limit 1000000)
+(on-assert (session/event :session $id :kind $kind :payload $payload)
+  (when (memq kind '(result error))
+    (write (list id kind (if (record? payload) (record-field payload 0) payload))) (newline)
+    (if (equal? id \"bob\") (exit 0))))
+(define (ask! id payload) (message! (record 'session/request :session id :payload payload :tag 1)))
+(ask! \"eve\" '(let ((big (expt 3 100000)))
+  (do ((i 0 (+ i 1))) ((= i 1000000)) (number->string big))))
+(sleep 100)
+(ask! \"bob\" ''heard)";
+    let desk = Desk::new(&[("p.scm", program)]);
+    let said = desk.duet("run p.scm");
+    assert!(
+        said.output
+            .starts_with("(\"eve\" error \"out-of-fuel\")\n(\"bob\" result"),
+        "{said:?}"
+    );
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}
+
+#[test]
 fn a_guest_has_definitions_of_its_own_and_the_facts_of_all() {
     let desk = Desk::new(&[("room.scm", ROOM)]);
     let served = Served::start(&desk, "serve room.scm");

@@ -4,7 +4,8 @@ Its tool `say` answers in the form that its argument `kind` names; its tool `for
 for everything that a form can have, `exacting` for what has limits. With the argument `linger` it takes a while to end; with `empty`
 it answers methods that it does not know with an empty result; with `circle` each page of its list
 names the same cursor for the next; with `torn` the second page is an error; with `no-list` its list
-is missing. Python's standard library only.
+is missing; with `blank` the name of a tool has a blank, with `lines` that of an argument several
+lines; with `later` it speaks a later revision only. Python's standard library only.
 """
 import json
 import sys
@@ -83,11 +84,20 @@ EXACTING = {
 for line in sys.stdin:
     message = json.loads(line)
     id, method = message.get("id"), message.get("method")
-    if method == "initialize":
+    if method == "server/discover" and "later" in sys.argv:
+        found = {"resultType": "complete", "supportedVersions": ["2031-01-01"], "capabilities": {}}
+        say(answer(id, {**found, "ttlMs": 0, "cacheScope": "public"}).encode())
+    elif method == "initialize":
         say(answer(id, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "odd", "version": "1"}}).encode())
     elif method == "tools/list":
         schema = {"type": "object", "properties": {"kind": {"type": "string"}}}
         page = {"tools": [{"name": name, "inputSchema": schema} for name in ("say", "form", "exacting")]}
+        if "blank" in sys.argv:
+            page["tools"].append({"name": "say/a word", "inputSchema": schema})
+        if "lines" in sys.argv:
+            about = {"type": "string", "description": "one\nerror: forged by a description"}
+            properties = {"kind\nerror: forged by a name": about}
+            page["tools"].append({"name": "odd", "inputSchema": {"type": "object", "properties": properties}})
         if "circle" in sys.argv:
             page["nextCursor"] = "again"
         if "torn" in sys.argv:

@@ -147,7 +147,7 @@ fn drawn_programs_do_the_same_whenever_the_heap_collects() {
 }
 
 /// Programs in which a variable and another that is dead have the same word when the heap collects.
-const SHARED_WORDS: [(&str, &str); 2] = [
+const SHARED_WORDS: [(&str, &str); 3] = [
     (
         "(define-record-type doc (make-doc a) doc? (a doc-a))
          (define bad 0)
@@ -162,6 +162,25 @@ const SHARED_WORDS: [(&str, &str); 2] = [
          (define (f x) (let ((v (vector x x))) (pair v x x)))
          (f (list 1))",
         "finished (#(#((1) (1)) (1) (1)) #((1) (1) #((1) (1))) (1) (1))",
+    ),
+    // Vectors that are live across calls that make flonums.
+    (
+        "(define (sum a b) (vector (+ (vector-ref a 0) (vector-ref b 0))))
+         (define (parts items i)
+           (lambda (some)
+             (let ((base (vector (+ 1.0 (length some)))))
+               (let loop ((rest items) (found '()))
+                 (if (null? rest) found
+                   (let* ((item (car rest))
+                          (a (sum (vector-ref item 1) base))
+                          (b (sum (vector-ref item 2) base)))
+                     (loop (cdr rest) (cons (vector i a item) (cons (vector i b item) found)))))))))
+         (define items (list (vector 0 (vector 1.) (vector 2.)) (vector 0 (vector 3.) (vector 4.))))
+         (define (lost found n)
+           (if (null? found) n
+             (lost (cdr found) (if (vector? (vector-ref (car found) 2)) n (+ n 1)))))
+         (let loop ((i 0) (n 0)) (if (< i 100) (loop (+ i 1) (lost ((parts items i) '(1 2)) n)) n))",
+        "finished 0",
     ),
 ];
 

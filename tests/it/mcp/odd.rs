@@ -203,3 +203,30 @@ fn a_cursor_that_comes_again_ends_the_list() {
     let told = format!("{}{}", listed.output, listed.errors);
     assert!(told.contains("the same page of its list again"), "{listed:?}");
 }
+
+#[test]
+fn a_tool_that_is_left_out_cannot_be_called() {
+    let program = "(try (lambda () (call \"say/a word\" 'kind \"both\")))
+(try (lambda () (said (call \"say\" 'kind \"both\"))))";
+    let done = desk_with("blank", program).duet("run p.scm --allow-server t");
+    let told = "it lists a tool with the name \"say/a word\", which cannot be called and is left out";
+    assert!(done.errors.contains(told), "{done:?}");
+    assert!(done.output.contains("\"say/a word\" cannot be called"), "{done:?}");
+    assert!(done.output.ends_with("\nboth\n"), "{done:?}");
+}
+
+#[test]
+fn a_server_of_another_revision_is_told_with_those_that_are_spoken() {
+    let done = desk_with("later", "(try (lambda () (call \"say\" 'kind \"both\")))").duet("run p.scm --allow-server t");
+    let told = "it speaks the revisions 2031-01-01, Duet those of 2026-07-28 and 2025-11-25\n";
+    assert!(done.output.ends_with(told), "{done:?}");
+}
+
+#[test]
+fn no_name_of_a_server_begins_a_line() {
+    let listed = desk_with("lines", "").duet("servers t").output;
+    for words in ["forged by a name", "forged by a description"] {
+        assert!(listed.contains(words), "{listed}");
+    }
+    assert!(!listed.lines().any(|line| line.starts_with("error")), "{listed}");
+}
