@@ -28,3 +28,4 @@ pub(crate) mod script;
 pub(crate) mod session;
 mod session_question;
 pub(crate) mod streams;
+mod traced;

@@ -12,6 +12,7 @@
 //! It does not call itself from a primitive, and knows no actors, files or clocks.
 //! Read next: `machine/execute.rs`, then `machine/segment.rs` and `machine/control.rs`.
 
+mod calls;
 mod capture;
 mod control;
 mod counting;
@@ -28,8 +29,10 @@ mod tracing;
 
 use crate::code::{CodeSpace, builtin};
 use crate::heap::{HeapFull, Register};
+use crate::unit::GlobalName;
 use crate::value::{Immediate, Value};
 
+pub use calls::OpenCalls;
 pub use counting::Counts;
 pub use inspection::{FrameWords, KeptRaise, ParkedFrame, cell_value, parked_frames};
 pub use instance::Instance;
@@ -39,6 +42,7 @@ pub use native::{Architecture, MachineCode, NativeMode};
 pub use signal::{BacktraceEntry, backtrace};
 pub use tracing::{Cut, HostCall, MovedWord, Origin, OriginId, Sort, Trace, Written};
 
+use calls::Calls;
 use frame::Frame;
 use native::NativeTier;
 
@@ -134,6 +138,8 @@ pub struct Machine {
     trace: Option<Box<Trace>>,
     /// The counts of instructions, while somebody wants them.
     counts: Option<Box<Counts>>,
+    /// The calls of the procedures that somebody follows.
+    calls: Option<Box<Calls>>,
 }
 
 impl Default for Machine {
@@ -164,6 +170,7 @@ impl Machine {
             is_stressed: false,
             trace: None,
             counts: None,
+            calls: None,
         };
         machine.stack[0] = underflow_point();
         machine
@@ -208,6 +215,46 @@ impl Machine {
     /// Returns the counts of instructions, if they are counted.
     pub fn counts(&self) -> Option<&Counts> {
         self.counts.as_deref()
+    }
+
+    /// Notes the calls of these globals' procedures and their results from here on, without machine
+    /// code; of none, if there is none.
+    pub fn follow_calls(&mut self, followed: Vec<GlobalName>) {
+        match (&mut self.calls, followed.is_empty()) {
+            (Some(calls), false) => calls.follow(followed),
+            (Some(calls), true) => {
+                let mode = calls.mode_before;
+                self.calls = None;
+                self.set_native(mode);
+            }
+            (None, true) => {}
+            (None, false) => {
+                let mut calls = Calls::new(self.native.mode());
+                calls.follow(followed);
+                self.set_native(NativeMode::Never);
+                self.calls = Some(Box::new(calls));
+            }
+        }
+    }
+
+    /// Returns the lines about followed calls since the last call of this function.
+    pub fn take_call_lines(&mut self) -> Vec<String> {
+        self.calls.as_mut().map(|calls| calls.take_lines()).unwrap_or_default()
+    }
+
+    /// Returns the followed calls that the computation which was captured last has not left.
+    pub fn take_captured_calls(&mut self) -> OpenCalls {
+        self.calls
+            .as_mut()
+            .map(|calls| calls.take_captured())
+            .unwrap_or_default()
+    }
+
+    /// Lets the calls of the computation that was reinstated go on.
+    pub fn reinstate_calls(&mut self, open: OpenCalls) {
+        if let Some(calls) = &mut self.calls {
+            calls.reinstate(open);
+        }
     }
 
     /// Ends the trace and returns it, if there is one.
@@ -260,6 +307,9 @@ impl Machine {
         }
         if let Some(trace) = &mut self.trace {
             trace.forget_call();
+        }
+        if let Some(calls) = &mut self.calls {
+            calls.forget_open();
         }
         self.empty_stack();
         (self.remaining, self.counted) = (0, 0);
@@ -360,6 +410,9 @@ impl Machine {
             trace.note_spilled(&instance.heap, top);
         }
         let continuation = segment::make_continuation(&mut instance.heap)?;
+        if let Some(calls) = &mut self.calls {
+            calls.capture();
+        }
         self.clear(instance);
         Ok(continuation)
     }

@@ -42,6 +42,7 @@ mod profile;
 mod process_limits;
 mod programs;
 mod coverage;
+mod calls;
 mod moving;
 mod redefined;
 mod renewal;

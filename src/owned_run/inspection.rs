@@ -87,6 +87,28 @@ impl Inspector<'_> {
         self.look(|programs, instance, manifest| programs.disassembled(instance, manifest, text))
     }
 
+    /// Requires that a name stands for something whose calls can be followed.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub(crate) fn require_calls(&mut self, name: &str) -> Result<(), failure::Failure> {
+        self.look(|programs, instance, manifest| programs.require_calls(instance, manifest, name))
+    }
+
+    /// Follows the procedures of these names from here on, and no others.
+    ///
+    /// # Errors
+    /// Why that is impossible.
+    pub(crate) fn follow_calls(&mut self, names: &[String]) -> Result<(), failure::Failure> {
+        self.look(|programs, instance, manifest| programs.follow_calls(instance, manifest, names))
+    }
+
+    /// The lines about calls since the last time.
+    pub(crate) fn take_call_lines(&mut self) -> Vec<String> {
+        let lent = self.run.lend::<SchemePrograms>(MAIN);
+        lent.map(|(programs, _)| programs.take_call_lines()).unwrap_or_default()
+    }
+
     fn look<T: Default>(
         &mut self,
         look: impl FnOnce(&mut SchemePrograms, &mut SchemeActor, &Manifest) -> Result<T, failure::Failure>,

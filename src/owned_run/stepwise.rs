@@ -107,6 +107,15 @@ impl OwnedRun {
         advanced.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
     }
 
+    /// Takes at most one turn, whose effects wait for [`advance`](Self::advance).
+    ///
+    /// # Errors
+    /// If the run fails.
+    pub(crate) fn take_turn(&mut self) -> Result<(), CommandError> {
+        self.run.step()?;
+        Ok(())
+    }
+
     /// Makes all turns durable.
     ///
     /// # Errors

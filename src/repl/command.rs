@@ -45,6 +45,10 @@ pub(crate) enum Command {
     Time(String),
     /// Evaluate and report the procedures that used fuel.
     Profile(String),
+    /// Show the calls of a procedure, or list the procedures of which they are shown.
+    Trace(Option<String>),
+    /// Show the calls of a procedure no more, or those of all.
+    Untrace(Option<String>),
     /// Go back by a number of texts.
     Back(Option<NonZeroU64>),
     /// Go to a turn.
@@ -150,6 +154,9 @@ commands! {
         "show the instructions of a procedure or a form";
     "time" "EXPR" Operands::Datum(Command::Time), "evaluate an expression and say what that took";
     "profile" "EXPR" Operands::Datum(Command::Profile), "evaluate an expression and say which procedures used the fuel";
+    "trace" "[NAME]" Operands::OptionalWord(Command::Trace),
+        "show each call of a procedure and its result from here on, or list what is traced";
+    "untrace" "[NAME]" Operands::OptionalWord(Command::Untrace), "trace a procedure no more, or none at all";
     "back" "[N]" Operands::OptionalCount(Command::Back), "take back the last text, or the last N";
     "goto" "TURN" Operands::Word(Command::Goto), "go to a turn";
     "fork" "NAME" Operands::Word(Command::Fork), "begin a branch here and go on in it";
@@ -416,6 +423,9 @@ mod tests {
             (",expand (or 1 2)", Command::Expand(text("(or 1 2)"))),
             (",disassemble f", Command::Disassemble(text("f"))),
             (",profile (f)", Command::Profile(text("(f)"))),
+            (",trace", Command::Trace(None)),
+            (",trace fact", Command::Trace(Some(text("fact")))),
+            (",untrace fact", Command::Untrace(Some(text("fact")))),
             (",explain", Command::Explain(None)),
             (",explain 4", Command::Explain(Some(text("4")))),
             (",why <job _>", Command::Why(text("<job _>"))),

@@ -128,14 +128,17 @@ impl Prompt for Live {
         let older = self.owned.view().newest_evaluation();
         let sources = self.sources(text);
         let loaded = self.owned.inspector().loaded_units();
+        self.renew_traced();
         if !self.owned.evaluate(text.to_owned(), sources)? {
             // The interruption that withdrew the text is still to be taken.
             self.owned.advance(&mut *self.store)?;
             terminal.message("interrupted");
             return Ok(Evaluated::Failed);
         }
+        self.tell_calls(terminal);
         let pause = self.pursue(older, terminal)?;
         self.owned.settle(&mut *self.store)?;
+        self.tell_calls(terminal);
         let own = if pause == Pause::Ended {
             self.own_failure()?
         } else {
@@ -239,8 +242,9 @@ impl Live {
             if self.owned.view().newest_evaluation() <= older {
                 return Ok(Pause::Ended);
             }
+            self.tell_next_calls(terminal)?;
             match self.owned.advance(&mut *self.store)? {
-                Advance::Turn => {}
+                Advance::Turn => self.tell_calls(terminal),
                 Advance::Ended { .. } => return Ok(Pause::Ended),
                 Advance::Interrupted => return Ok(Pause::Interrupted),
                 Advance::Idle => {
@@ -425,6 +429,7 @@ impl Live {
 
     /// Reports the failures in the background, up to the newest durable turn.
     fn report(&mut self, terminal: &mut Terminal) -> Result<(), CommandError> {
+        self.tell_calls(terminal);
         self.report_until(self.owned.view().newest_durable(), terminal)
     }
 

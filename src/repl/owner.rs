@@ -52,6 +52,8 @@ pub(super) fn obey(
         }
         Command::Time(text) => return timed(live, text, terminal),
         Command::Profile(text) => return profiled(live, text, terminal),
+        Command::Trace(name) => live.trace(name.as_deref(), terminal),
+        Command::Untrace(name) => live.untrace(name.as_deref(), terminal),
         Command::Describe(name) => {
             match live.definition(name)? {
                 Some(found) => terminal.data(describe::entry(name, &found.description))?,

@@ -84,6 +84,8 @@ pub(crate) struct PromptState {
     pub(super) pipe: Option<Pipe>,
     /// The questions that the person has seen, so that they are not shown twice.
     pub(super) seen: BTreeSet<RequestId>,
+    /// The names of the procedures whose calls are shown.
+    pub(super) traced: BTreeSet<String>,
     /// Whether something failed in the background.
     pub(super) has_failed: bool,
 }

@@ -21,6 +21,7 @@ use super::{Frame, Instance, Machine, Outcome, Start, State};
 mod call;
 mod counted;
 mod dispatch;
+mod followed;
 mod inlined;
 mod jump;
 mod number;
@@ -94,8 +95,13 @@ pub(super) fn run(
     };
     let flow = match start {
         Start::Call(argument_count) => {
+            let base_before = frame.base_index();
             let (entered, flow) = slow.enter(frame, argument_count);
             frame = entered;
+            if let (Flow::Next, Some(mut calls)) = (flow, slow.machine.calls.take()) {
+                calls.note(&slow.stepped(&frame, base_before), false);
+                slow.machine.calls = Some(calls);
+            }
             flow
         }
         Start::At(position) => {
@@ -137,20 +143,7 @@ fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut i64) -> Fram
     loop {
         let slice = (*fuel).min(slow.machine.slice() as i64);
         frame.fuel = slice;
-        frame = match (slow.machine.trace.take(), slow.machine.counts.take()) {
-            (None, None) => dispatch::interpret(frame, slow),
-            (None, Some(mut counts)) => {
-                let frame = counted::interpret(frame, slow, &mut counts);
-                slow.machine.counts = Some(counts);
-                frame
-            }
-            // A trace looks at turns that have been taken; nobody counts these.
-            (Some(mut trace), counts) => {
-                let frame = traced::interpret(frame, slow, &mut trace);
-                (slow.machine.trace, slow.machine.counts) = (Some(trace), counts);
-                frame
-            }
-        };
+        frame = interpret(frame, slow);
         let left = frame.fuel + std::mem::take(&mut slow.fuel_withheld);
         let used = slice.saturating_sub(left);
         *fuel = fuel.saturating_sub(used);
@@ -165,6 +158,27 @@ fn run_slices(mut frame: Frame, slow: &mut SlowPath<'_>, fuel: &mut i64) -> Fram
         }
         slow.outcome = None;
         slow.sample(&mut frame);
+    }
+}
+
+/// Executes instructions until one stops, for at most one of those who watch: a trace looks at
+/// turns that have been taken, and nobody counts or follows these; a test is counted, and no prompt
+/// follows it.
+fn interpret(frame: Frame, slow: &mut SlowPath<'_>) -> Frame {
+    if let Some(mut trace) = slow.machine.trace.take() {
+        let frame = traced::interpret(frame, slow, &mut trace);
+        slow.machine.trace = Some(trace);
+        frame
+    } else if let Some(mut calls) = slow.machine.calls.take() {
+        let frame = followed::interpret(frame, slow, &mut calls);
+        slow.machine.calls = Some(calls);
+        frame
+    } else if let Some(mut counts) = slow.machine.counts.take() {
+        let frame = counted::interpret(frame, slow, &mut counts);
+        slow.machine.counts = Some(counts);
+        frame
+    } else {
+        dispatch::interpret(frame, slow)
     }
 }
 

@@ -189,6 +189,11 @@ impl NativeTier {
         self.forget();
     }
 
+    /// Which blocks run as machine code.
+    pub(super) fn mode(&self) -> NativeMode {
+        self.mode
+    }
+
     /// Forgets all machine code, which knows the words of closures.
     pub(super) fn forget(&mut self) {
         self.code = None;

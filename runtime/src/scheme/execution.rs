@@ -81,12 +81,13 @@ impl SchemePrograms {
             Task::Resume { continuation, with } => {
                 let parked = root(instance, continuation);
                 instance.heap.release_root(RootId(continuation.0));
-                let (continuation, is_choice) = convert::unpack_parked(&instance.heap, parked);
-                machine.reinstate(instance, code, continuation);
+                let (kept, is_choice) = convert::unpack_parked(&instance.heap, parked);
+                machine.reinstate(instance, code, kept);
                 match convert::resumption(instance, &with, is_choice)? {
                     Ok(value) => machine.resume(value),
                     Err(condition) => machine.raise(instance, code, condition),
                 }
+                self.resume_calls(turn.turn.actor, continuation);
             }
         }
         pay(instance, turn);

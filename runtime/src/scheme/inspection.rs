@@ -68,14 +68,7 @@ impl SchemePrograms {
 
     fn listing_of(&mut self, actor: &mut SchemeActor, manifest: &Manifest, name: &str) -> Result<String, Failure> {
         let without = |why: String| Failure::new("no-listing", why);
-        if let Err(fault) = actor.evaluations().prepare(&mut self.text_compiler(None), "", manifest) {
-            return Err(self.failure(&fault));
-        }
-        let meaning = actor
-            .known_evaluations()
-            .and_then(Evaluations::interaction)
-            .map(|top| self.present.expander.meaning_at(top, name));
-        let global = match meaning.unwrap_or(Meaning::Nothing) {
+        let global = match self.meaning(actor, manifest, name)? {
             Meaning::Nothing => return Err(without(format!("`{name}` is not bound to anything"))),
             Meaning::Keyword => return Err(without(format!("`{name}` is a keyword, which has no instructions"))),
             Meaning::Primitive => {
@@ -100,6 +93,23 @@ impl SchemePrograms {
         let position = heap.field(closure, 0).payload();
         self.listing_at(position)
             .ok_or_else(|| without(format!("the code of `{name}` is a part of the machine")))
+    }
+
+    /// Returns what a name means to the next text.
+    pub(super) fn meaning(
+        &mut self,
+        actor: &mut SchemeActor,
+        manifest: &Manifest,
+        name: &str,
+    ) -> Result<Meaning, Failure> {
+        if let Err(fault) = actor.evaluations().prepare(&mut self.text_compiler(None), "", manifest) {
+            return Err(self.failure(&fault));
+        }
+        let meaning = actor
+            .known_evaluations()
+            .and_then(Evaluations::interaction)
+            .map(|top| self.present.expander.meaning_at(top, name));
+        Ok(meaning.unwrap_or(Meaning::Nothing))
     }
 
     /// Returns the listing of the procedure that a library defines under a name.

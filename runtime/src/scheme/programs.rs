@@ -18,14 +18,14 @@ use duet_kernel::diagnostic::Diagnostic;
 use duet_kernel::expander::{Ahead, Expander, Libraries, LibraryName};
 use duet_kernel::heap::{HeapFull, RootId};
 use duet_kernel::image;
-use duet_kernel::machine::{Instance, Machine, NativeMode};
+use duet_kernel::machine::{Instance, Machine, NativeMode, OpenCalls};
 use duet_kernel::transformer::TransformerMachine;
 use duet_kernel::unit::CompiledUnit;
 use preserves::IOValue;
 
 use crate::model::codec::Codec;
 use crate::model::failure::Failure;
-use crate::model::identity::Callable;
+use crate::model::identity::{ActorId, Callable};
 use crate::model::limits::Limits;
 use crate::model::manifest::Manifest;
 use crate::scheme::entity::{Entity, PROGRAM};
@@ -75,6 +75,8 @@ pub struct SchemePrograms {
     pub(super) text_units: BTreeMap<usize, Arc<Unit>>,
     /// The counts of fuel, while a profile is being taken.
     pub(super) profile: Option<Profile>,
+    /// The followed calls of computations that wait, by their actor and what continues them.
+    pub(super) waiting_calls: BTreeMap<(ActorId, Callable), OpenCalls>,
     /// The observation in progress; `None` in a run that continues.
     pub(super) observation: Option<Observation>,
     /// The version from which new computations begin.
@@ -195,6 +197,7 @@ impl SchemePrograms {
             failed: FailedFrames::default(),
             text_units: BTreeMap::new(),
             profile: None,
+            waiting_calls: BTreeMap::new(),
             observation: None,
             present: Version::of(expander),
             versions: Versions::default(),
@@ -413,6 +416,9 @@ impl Programs for SchemePrograms {
             Some(end) => Ok(end),
             None => self.execute(actor, turn),
         });
+        if let Ok(End::Parked { continuation, .. }) = &end {
+            self.keep_calls(turn.turn.actor, *continuation);
+        }
         self.note_failed_strands(&actor.instance.heap, turn.fiber());
         let end = end.and_then(|end| self.settle(actor, turn, end));
         let end = end.unwrap_or_else(|Fault| {

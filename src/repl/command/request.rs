@@ -80,6 +80,8 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
         | Command::Disassemble(_)
         | Command::Time(_)
         | Command::Profile(_)
+        | Command::Trace(_)
+        | Command::Untrace(_)
         | Command::Back(_)
         | Command::Switch(_)
         | Command::Diff(None) => return None,

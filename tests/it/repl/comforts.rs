@@ -170,3 +170,96 @@ fn texts_that_failed_in_a_later_turn_are_no_part_of_a_script() {
     let script = desk.feed("repl z --script", "");
     assert_eq!(script.output, good.join("\n") + "\n", "{}", script.errors);
 }
+
+/// The lines about calls that the prompt shows beside the values of a text.
+fn traced(desk: &Desk, command: &str, input: &str) -> Vec<String> {
+    let said = desk.feed(command, input).errors;
+    let is_call = |line: &&str| line.starts_with(['<', '>']);
+    said.lines().filter(is_call).map(str::to_owned).collect()
+}
+
+#[test]
+fn calls_of_a_traced_procedure_are_shown_with_their_results() {
+    let desk = Desk::new(&[]);
+    for (definition, call, lines) in [
+        (
+            "(define (f n) (if (= n 0) 1 (* n (f (- n 1)))))",
+            "(f 2)",
+            ">(f 2)|> (f 1)|>  (f 0)|<  1|< 1|<2",
+        ),
+        // A tail call replaces its caller.
+        (
+            "(define (f n acc) (if (= n 0) acc (f (- n 1) (+ acc n))))",
+            "(f 2 0)",
+            ">(f 2 0)|>(f 1 2)|>(f 0 3)|<3",
+        ),
+        (
+            "(define (f . rest) (apply string-append rest))",
+            "(list (f \"a\" \"b\") (apply f '()))",
+            ">(f \"a\" \"b\")|<\"ab\"|>(f)|<\"\"",
+        ),
+        // One that waits returns in another turn.
+        ("(define (f n) (sleep 1) (* 2 n))", "(list (f 4))", ">(f 4)|<8"),
+        (
+            "(define (f n) (call-with-current-continuation (lambda (k) (+ 1 (k n)))))",
+            "(list (f 1) (guard (e (#t 'caught)) (f (car '()))))",
+            ">(f 1)",
+        ),
+        (
+            "(define (f n) (guard (e (#t 'caught)) (car n)))",
+            "(list (f 1) (f '(2)))",
+            ">(f 1)|<caught|>(f (2))|<2",
+        ),
+        // Those that an error leaves have no result.
+        (
+            "(define (f n) (if (= n 0) (car n) (+ 1 (f (- n 1)))))",
+            "(f 1)",
+            ">(f 1)|> (f 0)",
+        ),
+    ] {
+        let told = traced(&desk, "repl", &format!("{definition}\n,trace f\n{call}\n"));
+        assert_eq!(told.join("|"), lines, "{definition} {call}");
+    }
+}
+
+#[test]
+fn a_trace_follows_the_name_and_changes_no_record() {
+    let desk = Desk::new(&[]);
+    let (definition, call) = ("(define (f n) (* 2 n))\n", "(map f '(1 2))\n");
+    let input = format!("{definition},trace f\n{call},back\n{call}(define (f n) 7)\n(f 1)\n,untrace f\n(f 2)\n");
+    let told = traced(&desk, "repl --name with", &input);
+    assert_eq!(told.join("|"), ">(f 1)|<2|>(f 2)|<4|>(f 1)|<2|>(f 2)|<4|>(f 1)|<7");
+    let untraced: String = input
+        .lines()
+        .filter(|line| !line.contains("trace"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    desk.feed("repl --name without", &untraced);
+    let hashes = |run: &str| {
+        let log = desk.feed(&format!("log {run} --json"), "").output;
+        let log = log.replace(run, "run");
+        log.lines()
+            .filter(|line| !line.contains("_ms"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(hashes("with"), hashes("without"));
+    // Frames of a deep recursion move to the heap and back.
+    let deep = "(define (f n) (if (= n 0) 0 (+ 1 (f (- n 1)))))\n,trace f\n(f 300000)\n,untrace\n,trace\n";
+    let said = desk.feed("repl", deep);
+    assert_eq!((said.output.as_str(), said.code), ("300000\n", 0), "{}", said.errors);
+    assert!(
+        said.errors
+            .contains(">                    [9999] (f 290001)\n… and 590002 more lines"),
+        "{}",
+        said.errors.len()
+    );
+    assert!(said.errors.contains("no procedure is traced"), "{}", said.errors.len());
+    for (name, why) in [
+        ("car", "is a procedure of the machine"),
+        ("if", "is a keyword"),
+        ("nothing", "is not bound to anything"),
+    ] {
+        desk.check_failure("repl", &format!(",trace {name}\n"), why);
+    }
+}
