@@ -4,7 +4,7 @@
 //! author's own line breaks stay, as rows of data and groups of arguments have a meaning.
 //! INVARIANT: the tokens and comments of the result are those of the text, in their order; what is
 //! formatted already does not change; nesting costs no stack.
-//! It opens no file and prints nothing.
+//! It opens no file and prints nothing, so an editor can call it as `duet fmt` does.
 //! Read next: `format/layout.rs`, `format/forms.rs`.
 
 pub(crate) mod forms;
@@ -19,10 +19,11 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use duet_kernel::datum::SourceId;
-use duet_kernel::datum::reader::{ReadError, read_all};
+use duet_kernel::datum::reader::read_all;
 
+pub use duet_kernel::datum::reader::ReadError;
 use layout::Layout;
-use macros::Macros;
+pub use macros::Macros;
 use pieces::Pieces;
 
 /// Texts are laid out at most this many times.
@@ -31,13 +32,21 @@ const PASSES_MAX: usize = 8;
 /// The columns of a line.
 pub(crate) const WIDTH: usize = 100;
 
-/// Formats a text.
+/// Formats a text. The macros that it defines are known; `imported` has those of the libraries that
+/// it imports.
+///
+/// ```
+/// use duet::format::{Macros, format};
+/// let imported = Macros::of("(define-syntax twice (syntax-rules () ((_ n e ...) (begin e ... e ...))))")?;
+/// assert_eq!(format("(twice  2\n(f))", &imported)?, "(twice 2\n  (f))\n");
+/// # Ok::<(), Vec<duet::format::ReadError>>(())
+/// ```
 ///
 /// # Errors
 /// Every error of the reader; a text that has one is not formatted.
-pub(crate) fn format(text: &str) -> Result<String, Vec<ReadError>> {
+pub fn format(text: &str, imported: &Macros) -> Result<String, Vec<ReadError>> {
     in_passes(text, |text| {
-        let after = laid_out(text)?;
+        let after = laid_out(text, imported)?;
         let is_narrow = is_narrow(&after);
         Ok((after, is_narrow))
     })
@@ -67,18 +76,25 @@ fn is_narrow(text: &str) -> bool {
     text.lines().all(|line| line.chars().count() <= WIDTH)
 }
 
-fn laid_out(text: &str) -> Result<String, Vec<ReadError>> {
+fn laid_out(text: &str, imported: &Macros) -> Result<String, Vec<ReadError>> {
     let pieces = read(text)?;
-    Ok(Layout::new(text, &pieces, Macros::of(text, &pieces)).write())
+    Ok(Layout::new(text, &pieces, known(text, &pieces, imported)).write())
+}
+
+/// The macros that a text knows.
+fn known(text: &str, pieces: &Pieces, imported: &Macros) -> Macros {
+    let mut macros = imported.clone();
+    macros.learn(text, pieces);
+    macros
 }
 
 /// Formats the data at top level that touch these lines, counted from 1; the rest stays as it is.
 ///
 /// # Errors
 /// As [`format()`].
-pub(crate) fn format_lines(text: &str, lines: &RangeInclusive<usize>) -> Result<String, Vec<ReadError>> {
+pub fn format_lines(text: &str, lines: &RangeInclusive<usize>, imported: &Macros) -> Result<String, Vec<ReadError>> {
     let touched = touched(text, lines)?;
-    in_passes(text, |text| laid_out_forms(text, &touched))
+    in_passes(text, |text| laid_out_forms(text, &touched, imported))
 }
 
 /// The places among the data at top level of those that begin a line and touch these lines. Layout
@@ -101,9 +117,9 @@ fn touched(text: &str, lines: &RangeInclusive<usize>) -> Result<BTreeSet<usize>,
 }
 
 /// Lays out the data at these places once; also returns whether their lines are narrow enough.
-fn laid_out_forms(text: &str, places: &BTreeSet<usize>) -> Result<(String, bool), Vec<ReadError>> {
+fn laid_out_forms(text: &str, places: &BTreeSet<usize>, imported: &Macros) -> Result<(String, bool), Vec<ReadError>> {
     let pieces = read(text)?;
-    let layout = Layout::new(text, &pieces, Macros::of(text, &pieces));
+    let layout = Layout::new(text, &pieces, known(text, &pieces, imported));
     let (mut result, mut kept, mut are_narrow) = (String::new(), 0, true);
     for (place, form) in pieces.forms().into_iter().enumerate() {
         if places.contains(&place) {

@@ -1,4 +1,4 @@
-//! The `duet` command, as a library, which only its program uses.
+//! The `duet` command, as a library: its program uses `start`, and editors may use [`format`](mod@format).
 //!
 //! Owns the commands, the rendering of errors and the wiring of the crates below.
 //! INVARIANT: data goes to standard output and messages to standard error; every way to end has the
@@ -23,7 +23,7 @@ mod exchange;
 mod export_file;
 mod exports;
 mod following;
-mod format;
+pub mod format;
 mod gatekeeper;
 mod grants;
 mod graph;

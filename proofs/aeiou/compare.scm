@@ -1,4 +1,3 @@
-
 ;; Comparing a trace with that of the reference implementation, as the decisions say. A difference
 ;; that they name carries the name, such as "section 5.5"; another one carries #f.
 
@@ -144,8 +143,10 @@
 
 (define (compare-executions case expected got)
   (let ((reason (and (mentions? (text-of case "src") unrun-words) "section 2, defects"))
-        (emits (items expected "emits")) (found (items got "emits"))
-        (whispers (items expected "whispers")) (kept (items got "whispers")))
+        (emits (items expected "emits"))
+        (found (items got "emits"))
+        (whispers (items expected "whispers"))
+        (kept (items got "whispers")))
     (append
       (differ-unless (same-texts? emits found) "emits" emits found reason)
       (differ-unless (json=? (items expected "calls") (items got "calls")) "calls"
@@ -213,8 +214,10 @@
 
 ;;; Why two loops end differently, or #f.
 (define (ending-reason case expected got)
-  (let ((result (loop-result expected)) (found (field got "result" 'null))
-        (lints (lints-of got)) (errors (errors-of got)))
+  (let ((result (loop-result expected))
+        (found (field got "result" 'null))
+        (lints (lints-of got))
+        (errors (errors-of got)))
     (cond
       ((or (member "LINT_MULTIPLE_MARKERS" lints) (member "LINT_MARKER_MIDLINE" lints))
        "section 5.5")
@@ -255,7 +258,8 @@
         (differ-unless
           (and (equal? (field got "decision" 'null) "DONE")
                (equal? (trimmed result) (trimmed found)))
-          "result" result (if (equal? (field got "decision" 'null) "DONE") found
+          "result" result (if (equal? (field got "decision" 'null) "DONE")
+                              found
                               (field got "reason" (field got "error" 'null)))
           (ending-reason case expected got)))))
 
@@ -329,7 +333,10 @@
   (let ((op (field case "op" 'null)))
     (if (not (equal? (field case "name" 'null) (field expected "name" 'absent)))
         (bad-case "the case and what is expected have different names"))
-    ((cond ((equal? op "envelope") compare-envelopes) ((equal? op "userdata") compare-userdata)
-       ((equal? op "digest") compare-digests) ((equal? op "track") compare-tracks)
-       ((equal? op "run") compare-runs) (else compare-loops))
+    ((cond ((equal? op "envelope") compare-envelopes)
+       ((equal? op "userdata") compare-userdata)
+       ((equal? op "digest") compare-digests)
+       ((equal? op "track") compare-tracks)
+       ((equal? op "run") compare-runs)
+       (else compare-loops))
      case expected got)))

@@ -1,4 +1,3 @@
-
 ;; Files of cases: reading, judging, printing.
 
 (define path #f)

@@ -10,7 +10,8 @@
 
 (define (text-of case key)
   (let ((value (field case key 'absent)))
-    (if (string? value) value
+    (if (string? value)
+        value
         (bad-case (string-append "a case of this kind needs a string `" key "`")))))
 
 (define (list-of case key)
@@ -114,8 +115,11 @@
     "\n--- END PROMPT ---\n\n"))
 
 (define (loop-trace case)
-  (let* ((prompts '()) (replies (list-of case "turns")) (model (scripted-model replies))
-         (calls (list '())) (limit (min (turns-max case) (length replies))))
+  (let* ((prompts '())
+         (replies (list-of case "turns"))
+         (model (scripted-model replies))
+         (calls (list '()))
+         (limit (min (turns-max case) (length replies))))
     (define (spy rules prompt)
       (set! prompts (cons prompt prompts))
       (model rules prompt))

@@ -99,7 +99,9 @@
 
 (define (compare-pairs place read)
   (lambda (expected got)
-    (let ((one (vector-ref got 0)) (other (vector-ref got 1)) (result (vector-ref expected 2))
+    (let ((one (vector-ref got 0))
+          (other (vector-ref got 1))
+          (result (vector-ref expected 2))
           (found (vector-ref got 2)))
       (if (or (equal? expected got) (and (error? result) (error? found)))
           '()
@@ -140,9 +142,9 @@
 
 (define (same-priority-hooks? case direction)
   (let ((priorities
-        (map priority-of
-          (filter (lambda (it) (equal? (field it "direction" "RECEIVE") direction))
-            (items (field case "hooks" '#()) "hooks")))))
+          (map priority-of
+            (filter (lambda (it) (equal? (field it "direction" "RECEIVE") direction))
+              (items (field case "hooks" '#()) "hooks")))))
     (not (= (length priorities) (length (delete-duplicates priorities))))))
 
 (define (raised? step) (equal? (field step "out" 'null) '(("raised" . true))))
@@ -157,7 +159,8 @@
 
 (define (outcome-of activation)
   (let ((outcome (field activation "outcome" 'null)))
-    (if (and (list? outcome) (assoc "action" outcome)) (select outcome '("action" "trigger"))
+    (if (and (list? outcome) (assoc "action" outcome))
+        (select outcome '("action" "trigger"))
         'null)))
 
 ;;; The first activation at each place, with its position.
@@ -171,7 +174,8 @@
       activations (iota (length activations)))))
 
 (define (activation-text it with-outcome)
-  (json (if with-outcome (append (place-of it) (list (cons "outcome" (outcome-of it))))
+  (json (if with-outcome
+            (append (place-of it) (list (cons "outcome" (outcome-of it))))
             (place-of it))))
 
 ;;; Compares activations as sets. A difference is explained by `reason`, by the receiver, or by a
@@ -347,8 +351,9 @@
 (define (compare-runs case expected got)
   (define (differ reason)
     (list (make-difference "run" (if (assoc "run_error" expected) "an error" "cycles")
-                                  (if (assoc "run_error" got) (json (field got "run_error" 'null))
-                                      "cycles") reason)))
+                           (if (assoc "run_error" got)
+                               (json (field got "run_error" 'null))
+                               "cycles") reason)))
   (cond
     ((not (assoc "receivers" case)) '())
     ((assoc "outside" got)

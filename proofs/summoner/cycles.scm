@@ -100,17 +100,17 @@
   (define (now) (stage-tape stage))
   (define (numbered list) (map cons list (iota (length list))))
   (let* ((receivers
-         (map (lambda (it)
-                (registered (car it) "receiver" (lambda (json) (receiver-of json (cdr it) now))))
-           (numbered (items (field json "receivers" '#()) "receivers"))))
+           (map (lambda (it)
+                  (registered (car it) "receiver" (lambda (json) (receiver-of json (cdr it) now))))
+             (numbered (items (field json "receivers" '#()) "receivers"))))
          (actors (filter (lambda (it) (actor? (car it))) receivers))
          (senders (map (lambda (it) (registered it "sender" sender-of))
                     (items (field json "senders" '#()) "senders")))
          (hooks (map hook-of (items (field json "hooks" '#()) "hooks")))
          (agent
-         (make-agent 'case
-           (append (map cdr actors) (filter registration? senders) hooks)
-           :policy (lambda (tape proposals) tape))))
+           (make-agent 'case
+             (append (map cdr actors) (filter registration? senders) hooks)
+             :policy (lambda (tape proposals) tape))))
     (set! stage
       (make-stage agent (map car actors)
         (append (remove (lambda (it) (actor? (car it))) receivers) (remove registration? senders))
@@ -137,15 +137,15 @@
       (lambda (entry)
         (for-each (lambda (state) (rank! places (list (car entry) state))) (cdr entry))) entries)
     (let ((sorted
-          (list-sort (lambda (a b) (list<? (car a) (car b)))
-            (map
-              (lambda (it)
-                (cons
-                  (list (dictionary-ref ranks
-                          (symbol->string (registration-name (activation-receiver it))))
-                        (dictionary-ref places (list (activation-key it) (state-text it))))
-                  it))
-              (cycle-activations cycle)))))
+            (list-sort (lambda (a b) (list<? (car a) (car b)))
+              (map
+                (lambda (it)
+                  (cons
+                    (list (dictionary-ref ranks
+                            (symbol->string (registration-name (activation-receiver it))))
+                          (dictionary-ref places (list (activation-key it) (state-text it))))
+                    it))
+                (cycle-activations cycle)))))
       (list-sort
         (lambda (a b)
           (list<? (registration-priority (activation-receiver a))
@@ -153,7 +153,9 @@
         (map cdr sorted)))))
 
 (define (list<? a b)
-  (cond ((null? b) #f) ((null? a) #t) ((= (car a) (car b)) (list<? (cdr a) (cdr b)))
+  (cond ((null? b) #f)
+    ((null? a) #t)
+    ((= (car a) (car b)) (list<? (cdr a) (cdr b)))
     (else (< (car a) (car b)))))
 
 (define (state-text activation)
@@ -244,7 +246,8 @@
     (define (side pairs)
       (list->vector
         (map (lambda (pair)
-               (if is-indexed (vector (car pair) (token->string (cdr pair)))
+               (if is-indexed
+                   (vector (car pair) (token->string (cdr pair)))
                    (token->string (cdr pair)))) pairs)))
     (list (cons "added" (side (car delta))) (cons "removed" (side (cdr delta))))))
 
@@ -277,7 +280,9 @@
 (define (cycles-trace case tapes)
   (let ((stage (stage-of case)))
     (define (traces)
-      (let loop ((messages (items (field case "messages" '#()) "messages")) (tapes tapes) (done '()))
+      (let loop ((messages (items (field case "messages" '#()) "messages"))
+                 (tapes tapes)
+                 (done '()))
         (if (null? messages)
             (reverse done)
             (begin
@@ -309,7 +314,7 @@
         (lambda (list)
           (each (lambda (it)
                   (pair-trace it "accepts" (lambda (a b) (accepts? (->token a) (->token b)))))
-                  list)))
+                list)))
       (section "compat"
         (lambda (list)
           (each (lambda (it)

@@ -3,7 +3,8 @@
 ;;; Returns the data of a value of `(duet json)`.
 (define (value->data value)
   (define (key-text key)
-    (if (keyword? key) (string-append ":" (symbol->string (keyword->symbol key)))
+    (if (keyword? key)
+        (string-append ":" (symbol->string (keyword->symbol key)))
         (symbol->string key)))
   (cond
     ((dictionary? value)

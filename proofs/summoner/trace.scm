@@ -19,7 +19,8 @@
 
 ;;; An optional array of strings as symbols in lower case, or #f.
 (define (filter-names value name convert)
-  (if (memq value '(null absent)) #f
+  (if (memq value '(null absent))
+      #f
       (map (lambda (it) (string->symbol (convert (text it name)))) (items value name))))
 
 (define (truth value) (if value 'true 'false))
@@ -139,7 +140,8 @@
 
 (define (signal-trace tree)
   (lambda (pair)
-    (let* ((pair (items pair "signals")) (one (string->symbol (car pair)))
+    (let* ((pair (items pair "signals"))
+           (one (string->symbol (car pair)))
            (other (string->symbol (cadr pair))))
       (if (not (and (trigger-path tree one) (trigger-path tree other)))
           (bad-case "signals names no trigger" pair))

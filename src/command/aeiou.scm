@@ -33,7 +33,8 @@
   (define (run)
     (let* ((envelope (parse-envelope text))
            (done (run-actions (envelope-actions envelope) :tools tools))
-           (problem (execution-error done)) (scan (scan-emissions (execution-emissions done))))
+           (problem (execution-error done))
+           (scan (scan-emissions (execution-emissions done))))
       (if (option "json")
           (say (value->json
                  (dictionary 'emissions (execution-emissions done)
@@ -52,13 +53,14 @@
         (if (string=? why "") "" (string-append ", " why)))))
   (define (converse)
     (let ((outcome
-          (run-loop (tool (option "model")) text :tools tools
-            :max-turns (option "max_turns") :no-progress (option "no_progress")
-            :on-invalid (if (option "feedback") 'feedback 'halt))))
+            (run-loop (tool (option "model")) text :tools tools
+              :max-turns (option "max_turns") :no-progress (option "no_progress")
+              :on-invalid (if (option "feedback") 'feedback 'halt))))
       (if (option "json")
           (say (value->json
                  (dictionary 'decision (symbol->string (outcome-decision outcome))
-                   'reason (if (outcome-reason outcome) (symbol->string (outcome-reason outcome))
+                   'reason (if (outcome-reason outcome)
+                               (symbol->string (outcome-reason outcome))
                                'null)
                    'result (or (outcome-result outcome) 'null) 'output (outcome-output outcome)
                    'log (outcome-log outcome) 'counters (outcome-counters outcome))))

@@ -5,22 +5,24 @@
 //! It knows no style; `format.rs` does.
 //! Read next: `../format.rs`.
 
+mod libraries;
+
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use duet_kernel::datum::reader::ReadError;
 use duet_kernel::diagnostic::Diagnostic;
 use duet_runtime::model::counted::counted;
 use similar::TextDiff;
 
 use crate::error::{CommandError, ExitCode};
-use crate::format::{format, format_lines};
+use crate::format::{ReadError, format, format_lines};
 use crate::launch::read_text;
 use crate::render;
 use crate::terminal::Terminal;
+use libraries::Libraries;
 
 /// The unchanged lines that a difference shows around each change.
 const AROUND: usize = 3;
@@ -67,9 +69,9 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
             "`--range` needs one file, as lines are those of one text",
         ));
     }
-    let (mut code, mut changed) = (ExitCode::OK, 0_usize);
+    let (mut code, mut changed, mut libraries) = (ExitCode::OK, 0_usize, Libraries::default());
     for file in &files {
-        match format_file(file, arguments, terminal) {
+        match format_file(file, arguments, &mut libraries, terminal) {
             Ok(is_changed) => changed += usize::from(is_changed),
             Err(error @ CommandError::OutputClosed) => return Err(error),
             Err(error) => code = super::tell(error, terminal),
@@ -89,7 +91,13 @@ fn format_input(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCo
     io::stdin()
         .read_to_string(&mut text)
         .map_err(|error| CommandError::caused("standard input cannot be read", &error))?;
-    let formatted = formatted("<stdin>", &text, arguments)?;
+    let own = Own {
+        name: "<stdin>",
+        // The text of an editor is that of a file in the folder in which the editor calls.
+        file: Path::new("./-"),
+        text: &text,
+    };
+    let formatted = own.formatted(arguments, &mut Libraries::default())?;
     let is_changed = formatted != text;
     if arguments.diff {
         terminal.exact(&difference("<stdin>", &text, &formatted))?;
@@ -103,10 +111,20 @@ fn format_input(arguments: &Arguments, terminal: &mut Terminal) -> Result<ExitCo
 }
 
 /// Formats a file; whether it was not formatted before.
-fn format_file(file: &Path, arguments: &Arguments, terminal: &mut Terminal) -> Result<bool, CommandError> {
+fn format_file(
+    file: &Path,
+    arguments: &Arguments,
+    libraries: &mut Libraries,
+    terminal: &mut Terminal,
+) -> Result<bool, CommandError> {
     let name = file.display().to_string();
     let text = read_text(file)?;
-    let formatted = formatted(&name, &text, arguments)?;
+    let own = Own {
+        name: &name,
+        file,
+        text: &text,
+    };
+    let formatted = own.formatted(arguments, libraries)?;
     if formatted == text {
         return Ok(false);
     }
@@ -123,15 +141,27 @@ fn format_file(file: &Path, arguments: &Arguments, terminal: &mut Terminal) -> R
     Ok(true)
 }
 
-fn formatted(name: &str, text: &str, arguments: &Arguments) -> Result<String, CommandError> {
-    let formatted = match &arguments.range {
-        Some(lines) => format_lines(text, lines),
-        None => format(text),
-    };
-    formatted.map_err(|errors: Vec<ReadError>| {
-        let found: Vec<Diagnostic> = errors.into_iter().map(Diagnostic::from).collect();
-        CommandError::Shown(render::plain_diagnostics(&found, name, text))
-    })
+/// A text that is to be formatted.
+struct Own<'a> {
+    /// Its name in messages.
+    name: &'a str,
+    /// Where it is.
+    file: &'a Path,
+    text: &'a str,
+}
+
+impl Own<'_> {
+    fn formatted(&self, arguments: &Arguments, libraries: &mut Libraries) -> Result<String, CommandError> {
+        let imported = libraries.imported(self.file, self.text);
+        let formatted = match &arguments.range {
+            Some(lines) => format_lines(self.text, lines, &imported),
+            None => format(self.text, &imported),
+        };
+        formatted.map_err(|errors: Vec<ReadError>| {
+            let found: Vec<Diagnostic> = errors.into_iter().map(Diagnostic::from).collect();
+            CommandError::Shown(render::plain_diagnostics(&found, self.name, self.text))
+        })
+    }
 }
 
 /// The difference of two texts in the unified form.

@@ -26,7 +26,7 @@ const COLUMN_BLANKS: usize = 3;
 pub(crate) struct Layout<'a> {
     pub(super) text: &'a str,
     pub(super) pieces: &'a Pieces,
-    pub(super) macros: Macros<'a>,
+    pub(super) macros: Macros,
     /// Where each piece begins and ends if all stood on one line.
     flat: Vec<Range<usize>>,
     /// For each piece, the first at or behind it with a line break before or in it.
@@ -37,7 +37,7 @@ pub(crate) struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// Measures a text.
-    pub(crate) fn new(text: &'a str, pieces: &'a Pieces, macros: Macros<'a>) -> Self {
+    pub(crate) fn new(text: &'a str, pieces: &'a Pieces, macros: Macros) -> Self {
         let count = pieces.all.len();
         let mut layout = Self {
             text,

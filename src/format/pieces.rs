@@ -170,6 +170,12 @@ impl Pieces {
         found
     }
 
+    /// The elements of a list; `None` if the datum is none.
+    pub(crate) fn parts(&self, datum: &Range<usize>) -> Option<Vec<Range<usize>>> {
+        let is_list = self.all.get(datum.start)?.kind == Kind::Open;
+        is_list.then(|| self.children(datum.start + 1..datum.end))
+    }
+
     /// The text of a piece.
     pub(crate) fn text<'a>(&self, text: &'a str, piece: usize) -> &'a str {
         &text[self.all[piece].extent.clone()]

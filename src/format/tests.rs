@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 /// Lays out a text that the reader accepts.
 fn formatted(text: &str) -> String {
-    format(text).unwrap_or_else(|errors| panic!("{text}: {errors:?}"))
+    format(text, &Macros::default()).unwrap_or_else(|errors| panic!("{text}: {errors:?}"))
 }
 
 #[track_caller]
@@ -80,12 +80,22 @@ fn a_second_time_changes_nothing_however_deep_a_form_stands() {
 
 #[test]
 fn the_scheme_of_the_project_is_formatted() {
-    for folder in ["stdlib", "examples", "benches", "tests/actors"] {
+    // A text that is wrong, for a test about errors, and one whose lines are replaced by edits.
+    let odd = [
+        "tests/scripts/r7rs/6.9-bytevectors.scm",
+        "proofs/simulation/repertoire.sld",
+    ];
+    let mut count = 0;
+    for folder in ["stdlib", "examples", "benches", "findings", "proofs", "src", "tests"] {
         for path in sources(folder) {
+            count += 1;
             let text = fs::read_to_string(&path).expect("a text");
-            assert_eq!(formatted(&text), text, "{}: `duet fmt {folder}`", path.display());
+            if !odd.iter().any(|odd| path.ends_with(odd)) {
+                assert_eq!(formatted(&text), text, "{}: `duet fmt {folder}`", path.display());
+            }
         }
     }
+    assert!(count > 400, "{count} sources");
 }
 
 #[test]
@@ -165,11 +175,64 @@ fn a_macro_of_the_text_lays_out_its_uses() {
 }
 
 #[test]
+fn a_macro_is_laid_out_by_its_definition_whatever_that_looks_like() {
+    let uses = "(while (< x 10)\n  (display x)\n  (display y))\n";
+    let call = "(while (< x 10)\n       (display x)\n       (display y))\n";
+    for (definition, expected) in [
+        (
+            "(define-syntax while (syntax-rules () ((_ c e ...) (let loop () (when c e ... (loop))))))",
+            uses,
+        ),
+        (
+            "(define-syntax while (syntax-rules () ((_ c e1 e2 ...) (if c (begin e1 e2 ...) #f))))",
+            uses,
+        ),
+        (
+            "(define-syntax while (syntax-rules () ((while c . rest) (let loop () (when c . rest)))))",
+            uses,
+        ),
+        (
+            "(define-syntax while (syntax-rules ::: () ((_ c body :::) (if c (begin body :::)))))",
+            uses,
+        ),
+        (
+            "(define-syntax (while stx)\n  (syntax-case stx () ((_ c e ...) #'(when c e ...))))",
+            uses,
+        ),
+        (
+            "(define-syntax while\n  (lambda (stx)
+    (syntax-case stx () ((_ c e ...) (identifier? #'c) #'(when c e ...)))))",
+            uses,
+        ),
+        (
+            "(define-syntax while (syntax-rules () ((_ c e ...) (while-2 c e ...))))
+(define-syntax while-2 (syntax-rules () ((_ c e ...) (when c e ...))))",
+            uses,
+        ),
+        // Operands that are no body stay under the first.
+        (
+            "(define-syntax while (syntax-rules () ((_ c e ...) (if c c (while e ...)))))",
+            call,
+        ),
+        ("(define-syntax while (syntax-rules () ((_ c e) (when c e))))", call),
+        (
+            "(define-syntax while (syntax-rules () ((_ c (e x) ...) (let ((e x) ...) c))))",
+            call,
+        ),
+    ] {
+        let once = formatted(&format!("{definition}\n{call}"));
+        assert!(once.ends_with(expected), "{once}");
+        let imported = Macros::of(definition).expect("a text");
+        assert_eq!(format(call, &imported).expect("a text"), expected, "{definition}");
+    }
+}
+
+#[test]
 fn the_table_knows_the_macros_of_the_libraries() {
     for path in sources("stdlib") {
         let text = fs::read_to_string(&path).expect("a text");
-        let pieces = Pieces::of(&text);
-        for (name, operands) in Macros::of(&text, &pieces)
+        for (name, operands) in Macros::of(&text)
+            .expect("a library")
             .iter()
             .filter(|(name, _)| !name.starts_with('%'))
         {
@@ -243,7 +306,7 @@ fn the_operands_of_a_procedure_stand_under_each_other() {
 #[test]
 fn a_range_formats_the_forms_that_it_touches() {
     let text = "(f  a)\n(g\n b\n   c)\n(h  a)\n";
-    let only = |first, last| format_lines(text, &(first..=last)).expect("no error");
+    let only = |first, last| format_lines(text, &(first..=last), &Macros::default()).expect("no error");
     assert_eq!(only(3, 3), "(f  a)\n(g\n  b\n  c)\n(h  a)\n");
     assert_eq!(only(5, 9), "(f  a)\n(g\n b\n   c)\n(h a)\n");
     assert_eq!(only(9, 9), text);
@@ -256,7 +319,7 @@ fn a_range_is_formatted_as_the_whole_is() {
     for depth in 0..40 {
         let form = format!("{}{innermost}{}\n", "(list a ".repeat(depth), ")".repeat(depth));
         let text = format!("{form}(h  a)\n");
-        let ranged = format_lines(&text, &(1..=1)).expect("no error");
+        let ranged = format_lines(&text, &(1..=1), &Macros::default()).expect("no error");
         assert_eq!(ranged, format!("{}(h  a)\n", formatted(&form)), "{depth}");
     }
 }
@@ -272,7 +335,7 @@ fn a_comment_may_follow_a_directive_at_once() {
 #[test]
 fn a_text_with_an_error_is_refused() {
     for text in ["(f", "(f))", "\"a", "#| a", "(a . )", "#<x>"] {
-        assert!(format(text).is_err(), "{text}");
+        assert!(format(text, &Macros::default()).is_err(), "{text}");
     }
 }
 
@@ -288,9 +351,9 @@ fn deep_and_long_texts_are_formatted() {
         ("(let ((a ", "))b)"),
     ] {
         let text = format!("{}x{}", open.repeat(depth), close.repeat(depth));
-        if let Ok(once) = format(&text) {
+        if let Ok(once) = format(&text, &Macros::default()) {
             assert_eq!(tokens(&once), tokens(&text));
-            assert_eq!(format(&once).expect("no error"), once, "{open}");
+            assert_eq!(format(&once, &Macros::default()).expect("no error"), once, "{open}");
         }
     }
     let long = format!("(define x '({}))", "(word 1 \"text\") ".repeat(30_000));

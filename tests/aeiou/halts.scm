@@ -8,14 +8,15 @@
 (define called 0)
 (define (call name arguments)
   (set! called (+ called 1))
-  (cond ((equal? name "slow.one") (sleep 60000)) ((equal? name "bad.one") (error "no luck"))
+  (cond ((equal? name "slow.one") (sleep 60000))
+    ((equal? name "bad.one") (error "no luck"))
     (else called)))
 (define (turns entry)
   (list (dictionary-ref entry 'decision #f) (dictionary-ref entry 'reason #f)
     (dictionary-ref entry 'error #f) (dictionary-ref entry 'lints #f)))
 (define (show name outcome)
   (say (list name (outcome-reason outcome) (outcome-result outcome)
-          (map turns (outcome-log outcome)) (dictionary-values (outcome-counters outcome)))))
+             (map turns (outcome-log outcome)) (dictionary-values (outcome-counters outcome)))))
 (define (try name replies . options)
   (show name
     (apply run-loop (scripted-model replies) userdata :tools '("a.*" "slow.*" "bad.*") :call call
@@ -63,4 +64,4 @@
 (try 'failed-tool (list (reply "on error do" "emit system_error_message" "clear_error" "endon"
                           "call tool.bad.one()" "emit \"<<<LOOP:DONE>>> went on\"")))
 (say (guard (problem ((aeiou-error? problem) (aeiou-error-code problem)))
-        (run-loop (scripted-model '()) (dictionary))))
+       (run-loop (scripted-model '()) (dictionary))))

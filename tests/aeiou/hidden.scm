@@ -68,8 +68,9 @@
 (define (statement depth in-loop)
   (define (part) (expression 2))
   (define (block in-loop) (statements (- depth 1) in-loop))
-  (text (some (lambda () (one-of "\n" "  " "# tool.not.called()\n" "-- tool.no.call()\n"
-                          "// \" tool.no.call()\n" "\r" "# \\\n" "\\\n"))
+  (text (some (lambda ()
+                (one-of "\n" "  " "# tool.not.called()\n" "-- tool.no.call()\n"
+                        "// \" tool.no.call()\n" "\r" "# \\\n" "\\\n"))
           0 2 "")
     (case (chance (if (= depth 0) 9 13))
       ((0 1) (text "emit " (part)))
@@ -144,7 +145,7 @@
 ;; Returns whether the changed program is still a program.
 (define (check-changed program)
   (let ((tree
-         (guard (problem ((neuroscript-syntax-error? problem) #f)) (read-neuroscript program))))
+          (guard (problem ((neuroscript-syntax-error? problem) #f)) (read-neuroscript program))))
     (if tree
         (begin
           (if (not (equal? (neuroscript-tools tree) (sorted (calls-in (neuroscript->scheme tree)))))

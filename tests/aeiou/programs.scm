@@ -5,7 +5,8 @@
   (say
     (guard (problem ((aeiou-error? problem) (aeiou-error-code problem)))
       (let ((done (run-actions (string-join (append '("command") lines '("endcommand")) "\n")
-              :tools '("a.*") :call (lambda (name arguments) (list name arguments)))))
+                               :tools '("a.*")
+                               :call (lambda (name arguments) (list name arguments)))))
         (append (execution-emissions done) (execution-whispers done)
           (if (execution-error done) (list (execution-error done)) '()))))))
 (run "emit -2**2" "emit 2**3**2" "emit 1 + 2 * 3" "emit 6 & 3 | 8 ^ 1" "emit not 1 == 2")
@@ -47,4 +48,4 @@
   (guard (problem (#t #f)) (eval name (neuroscript-environment)) #t))
 (say (filter reached?
        '(ns-add car call/ec assert! message! spawn call-tool invoke-tool! open-input-file load eval
-          current-time current-jiffy random get-environment-variable exit)))
+         current-time current-jiffy random get-environment-variable exit)))

@@ -165,3 +165,25 @@ fn a_project_replaces_nothing_and_has_a_name_that_a_library_may_have() {
         );
     }
 }
+
+#[test]
+fn a_macro_of_an_imported_library_lays_out_its_uses() {
+    let library = "(define-library (lib)
+  (export while)
+  (import (scheme base))
+  (include \"lib/while.scm\"))\n";
+    let macros = "(define-syntax while (syntax-rules () ((_ c e ...) (let loop () (when c e ... (loop))))))\n";
+    let main = "(import (scheme base) (only (lib) while))\n(while (f)\n(g))\n";
+    let desk = Desk::new(&[
+        ("lib.sld", library),
+        ("lib/while.scm", macros),
+        ("main.scm", main),
+        ("tests/one-test.scm", main),
+    ]);
+    desk.check("fmt", 0, "");
+    let laid_out = "(import (scheme base) (only (lib) while))\n(while (f)\n  (g))\n";
+    for name in ["main.scm", "tests/one-test.scm"] {
+        assert_eq!(text(&desk, name), laid_out, "{name}");
+    }
+    assert_eq!(desk.feed("fmt -", main).output, laid_out);
+}

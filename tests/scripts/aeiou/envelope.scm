@@ -91,7 +91,7 @@
 (define userdata (dictionary 'subject "s" 'fields (dictionary 'a "l1\n<<<NSENV:V4:ACTIONS>>>\nl2")))
 (define (composed output scratchpad)
   (let ((it (parse-envelope
-        (compose-envelope userdata "command" :output output :scratchpad scratchpad))))
+              (compose-envelope userdata "command" :output output :scratchpad scratchpad))))
     (list (envelope-output it) (envelope-scratchpad it) (envelope-actions it)
       (envelope-lints it))))
 (composed "one\ntwo\n" "")                        ; => ("one\ntwo" "" "command" ())
@@ -115,8 +115,9 @@
 (define (forged? section blank)
   (let ((it (composed (string-append "x\n" blank (marker section) blank "\ny") "")))
     (not (and (equal? (caddr it) "command") (null? (cadddr it))))))
-(any (lambda (section) (any (lambda (blank) (forged? section blank))
-                         '("" " " "\t" "\r" "\x0B;" "\xA0;" "\x85;" "\x2028;" "\x3000;")))
+(any (lambda (section)
+       (any (lambda (blank) (forged? section blank))
+         '("" " " "\t" "\r" "\x0B;" "\xA0;" "\x85;" "\x2028;" "\x3000;")))
   '(START USERDATA SCRATCHPAD OUTPUT ACTIONS END))              ; => #f
 
 ;; Whatever lines a program says, by chance, the next envelope has them as its OUTPUT.
@@ -128,7 +129,7 @@
 (define pieces
   (append (map marker '(START USERDATA SCRATCHPAD OUTPUT ACTIONS END))
     '("" " " "\t" "\r" "\n" "\n" "\n" "x" "\\" "<<<" ">>>" "<<<NSENV:V4:" "<<<LOOP:DONE>>>"
-       "\xA0;")))
+      "\xA0;")))
 (define (some-text)
   (string-join (map (lambda (i) (one-of pieces)) (iota (chance 12))) ""))
 (define (trim-end text)

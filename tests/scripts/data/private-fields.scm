@@ -4,7 +4,9 @@
   (let ((port (open-output-string)))
     (write object port)
     (get-output-string port)))
-(define-record-type <counter> (make-counter name %count %log) counter?
+(define-record-type <counter>
+  (make-counter name %count %log)
+  counter?
   (name counter-name)
   (%count counter-count set-counter-count!)
   (%log counter-log set-counter-log!))

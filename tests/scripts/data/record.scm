@@ -22,7 +22,7 @@
 (condition-message e)               ; => "argument 2 of vector-ref is out of range"
 (condition-irritants e)             ; => (5)
 (import (only (duet kernel) condition-origin default-object default-object? bytevector-fill!
-              bitwise-or))
+          bitwise-or))
 (condition-origin e)                ; => vector-ref
 (default-object? (default-object))  ; => #t
 (default-object? #f)                ; => #f
@@ -34,7 +34,10 @@
 (last-pair '(1 2 . 3))              ; => (2 . 3)
 
 ;; What becomes of old records says something only in the text of a patch.
-(define-record-type parcel (make-parcel item weight) parcel?
-  (item parcel-item) (weight parcel-weight))
+(define-record-type parcel
+  (make-parcel item weight)
+  parcel?
+  (item parcel-item)
+  (weight parcel-weight))
 (migrate-records parcel (item) (make-parcel item 0))
 (parcel-weight (make-parcel 'tea 2))           ; => 2

@@ -113,7 +113,7 @@
   (equal? "/pattern" (fault (value->json (dictionary 'pattern pattern)))))
 (filter (lambda (pattern) (not (no-pattern? pattern)))
   '("(" ")" "[" "a**" "*" "{1}" "a{2,1}" "a{" "a{x}" "\\" "\\q" "\\u12" "\\u{110000}" "[b-a]"
-     "[\\d-z]" "(?a)"
+    "[\\d-z]" "(?a)"
     "\\p{Nope}" "\\p" "a{1001}" "\\2(a)" "\\k<x>"))
 ; => ()
 (fault (value->json (dictionary 'patternProperties (dictionary "(" #t))))

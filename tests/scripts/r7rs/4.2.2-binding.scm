@@ -10,9 +10,9 @@
 (let ((x 1)))                                        ; raises: syntax
 
 (letrec ((even?
-          (lambda (n) (if (zero? n) #t (odd? (- n 1)))))
+           (lambda (n) (if (zero? n) #t (odd? (- n 1)))))
          (odd?
-          (lambda (n) (if (zero? n) #f (even? (- n 1))))))
+           (lambda (n) (if (zero? n) #f (even? (- n 1))))))
   (even? 88))                                        ; => #t
 (letrec* ((p (lambda (x) (+ 1 (q (- x 1)))))
           (q (lambda (y) (if (zero? y) 0 (+ 1 (p (- y 1))))))

@@ -63,7 +63,9 @@ all                                                  ; => (1 2)
 (set-kar! '(1) 2)                                    ; raises: wrong-type
 (kons 1)                                             ; raises: wrong-arity
 ;; Field order in the constructor is its own; a field without an argument starts unspecified.
-(define-record-type point (make-point y x) point?
+(define-record-type point
+  (make-point y x)
+  point?
   (x point-x)
   (y point-y)
   (label point-label set-point-label!))

@@ -1,8 +1,8 @@
 ;; R7RS 6.11 and 4.2.7: handlers, raise, guard, error objects.
 (call/cc (lambda (k)
-  (with-exception-handler
-    (lambda (e) (k (list 'condition e)))
-    (lambda () (+ 1 (raise 'an-error))))))           ; => (condition an-error)
+           (with-exception-handler
+             (lambda (e) (k (list 'condition e)))
+             (lambda () (+ 1 (raise 'an-error))))))  ; => (condition an-error)
 (with-exception-handler (lambda (e) 'ignored) (lambda () (+ 1 (raise 'an-error))))
 ; raises: handler-returned
 (with-exception-handler

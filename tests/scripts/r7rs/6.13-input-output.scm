@@ -31,7 +31,7 @@
 (read-char in)                                       ; raises: port-closed
 (close-port in)
 (read-char 5)                                        ; raises: wrong-type
-(let ((p (open-input-string "")))  (eof-object? (read p)))  ; => #t
+(let ((p (open-input-string ""))) (eof-object? (read p)))  ; => #t
 (read-string 0 (open-input-string "abc"))            ; => ""
 (read-line (open-input-string "\n"))                 ; => ""
 

@@ -23,7 +23,7 @@
 (define hooked
   (run (list (hook 'receive '(1) "d") (hook 'receive '() "a") (hook 'receive '(0 1) "c")
          (hook 'receive '(0) "b1")
-             (hook 'receive '(0) "b2") (hook 'receive '(-1) "z"))
+         (hook 'receive '(0) "b2") (hook 'receive '(-1) "z"))
     "A"))
 (map (lambda (step) (registration-name (step-hook step))) (cycle-steps hooked))
 ; => (a z b1 b2 c d)
@@ -47,8 +47,8 @@
 (define ordered
   (list (receiver-of 'late "A --> Z" :priority '(1)) (receiver-of 'second "/all,A --> C")
     (receiver-of 'initial "--> I")
-        (receiver-of 'twin-1 "A --> B") (receiver-of 'never "Q") (receiver-of 'twin-2 "A--[]-->B")
-        (receiver-of 'first "A --> X" :priority '())))
+    (receiver-of 'twin-1 "A --> B") (receiver-of 'never "Q") (receiver-of 'twin-2 "A--[]-->B")
+    (receiver-of 'first "A --> X" :priority '())))
 (define found (activations (run ordered '((k2 . A) (k1 . (B A))))))
 (list-head found 4)
 ; => ((initial #f #f) (second "k1" A) (second "k1" B) (second "k2" A))
@@ -95,9 +95,9 @@
          (make-receiver "A --> B"
            (lambda (message context)
              (move 'ok (list message (context-key context) (token-name (context-state context))))))
-             (make-sender "A"
-               (lambda (context)
-                 (vector (context-agent context) (event-data (context-event context))))))
+         (make-sender "A"
+           (lambda (context)
+             (vector (context-agent context) (event-data (context-event context))))))
     '((k . A))))
 (cycle-payloads contextual)                                  ; => (#(test ("message" "k" A)))
 
@@ -141,11 +141,11 @@
 (define broken
   (run (list (make-receiver "A --> B" fails :name 'r1)
          (make-receiver "A --> C" (always "no event") :name 'r2)
-             (make-receiver "A --> D" (always (move 'ok)) :name 'r3)
-             (make-sender "A --> D" fails :name 's1)
-             (make-sender "A --> D" (named '(1 2)) :name 's2)
-             (make-sender "A --> D" (named "abc") :name 's3 :multi #t)
-             (make-sender "A --> D" (named "fine") :name 's4))
+         (make-receiver "A --> D" (always (move 'ok)) :name 'r3)
+         (make-sender "A --> D" fails :name 's1)
+         (make-sender "A --> D" (named '(1 2)) :name 's2)
+         (make-sender "A --> D" (named "abc") :name 's3 :multi #t)
+         (make-sender "A --> D" (named "fine") :name 's4))
     "A"))
 (failures broken)
 ; => ((r1 . oops) (r2 . bad-outcome) (s1 . oops) (s2 . bad-emission) (s3 . bad-emission))

@@ -35,8 +35,8 @@
   (test-assert "b" #f)
   (test-assert "c" #t)
   (test-group "inner"
-              (test-assert "d" #t)
-              (write-string (car (test-runner-group-stack other)) text))
+    (test-assert "d" #t)
+    (write-string (car (test-runner-group-stack other)) text))
   (test-end))
 (test-runner-pass-count other)   ; => 2
 (test-runner-fail-count other)   ; => 0
@@ -81,8 +81,8 @@ counted  ; => (1 3)
 ;; Names choose the assertions that run.
 (define chosen (test-runner-null))
 (test-apply chosen
-            "x"
-            (lambda () (test-begin "g") (test-assert "x" #t) (test-assert "y" #f) (test-end)))
+  "x"
+  (lambda () (test-begin "g") (test-assert "x" #t) (test-assert "y" #f) (test-end)))
 (test-runner-pass-count chosen)  ; => 1
 (test-runner-skip-count chosen)  ; => 1
 

@@ -30,7 +30,7 @@
 
 ;; Scoping of local macros.
 (let ((f (lambda (x) (+ x 1))))
-  (let-syntax ((f (syntax-rules () ((_ x) x)) ) (g (syntax-rules () ((_ x) (f x)))))
+  (let-syntax ((f (syntax-rules () ((_ x) x))) (g (syntax-rules () ((_ x) (f x)))))
     (list (f 1) (g 1))))                             ; => (1 2)
 (let ((f (lambda (x) (+ x 1))))
   (letrec-syntax ((f (syntax-rules () ((_ x) x))) (g (syntax-rules () ((_ x) (f x)))))
