@@ -1,5 +1,5 @@
-//! Configuration files: the providers of models, the servers of the Model Context Protocol, and
-//! workspaces by name.
+//! Configuration files: the providers of models, the servers of the Model Context Protocol,
+//! workspaces by name, and the journal.
 //!
 //! The user's file is `duet/config.toml` in the folder of configurations, the workspace's is
 //! `duet.toml` in the workspace; an entry of the workspace replaces the user's entry of that name,
@@ -23,6 +23,7 @@ use toml::{Table, Value};
 use crate::error::CommandError;
 use servers::ServerEntry;
 
+pub(crate) mod journal;
 pub(crate) mod listed;
 pub(crate) mod servers;
 pub(crate) mod workspaces;
@@ -170,12 +171,16 @@ impl Configuration {
                 ("workspaces", _) => {
                     return Err(file.wrong("`workspaces` belongs into your own file, ~/.config/duet/config.toml"));
                 }
+                ("journal", entry) if file.may_name_keys => drop(file.journal(entry)?),
+                ("journal", _) => {
+                    return Err(file.wrong("`journal` belongs into your own file, ~/.config/duet/config.toml"));
+                }
                 ("provider" | "model", _) => return Err(file.wrong(&format!("`{key}` is a string"))),
                 ("providers", _) => return Err(file.wrong("`providers` is a table, such as [providers.local]")),
                 ("servers", _) => return Err(file.wrong("`servers` is a table, such as [servers.files]")),
                 _ => {
                     return Err(file.wrong(&format!(
-                        "`{key}` is none of provider, model, providers, servers, workspaces"
+                        "`{key}` is none of provider, model, providers, servers, workspaces, journal"
                     )));
                 }
             }

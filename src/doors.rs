@@ -14,7 +14,7 @@ use std::time::Duration;
 use duet_drivers::door::caller::{self, CallError};
 use duet_drivers::world::World;
 use duet_journal::beside::make_folder_beside;
-use duet_journal::owner::{BEAT_MS, now_ms};
+use duet_journal::owner::{beat_ms, now_ms};
 use duet_journal::{BranchName, Owner, RunId, Store};
 use duet_runtime::driver::{Drivers, Effect, EffectKind};
 use duet_runtime::model::codec::Fields;
@@ -102,7 +102,10 @@ pub(crate) fn is_near(journal: &Journal, owner: &Owner, place: &Place) -> bool {
 
 /// How long a process watches an owner on another host before it takes a run over, in milliseconds:
 /// the owner says more often that it lives.
-pub(crate) const WATCH_MS: u64 = BEAT_MS + 5_000;
+fn watch_ms(owner: &Owner) -> u64 {
+    let beat_ms = beat_ms(owner.lease_ms);
+    beat_ms + beat_ms / 3
+}
 
 /// Requires that the owner of a run on another host is silent. Its clock may differ from this
 /// one's, so only silence while this process watches shows that it has died. Returns a message
@@ -110,7 +113,7 @@ pub(crate) const WATCH_MS: u64 = BEAT_MS + 5_000;
 ///
 /// # Errors
 /// If it says that it lives, or the journal cannot be read.
-pub(crate) fn require_silence(store: &dyn Store, run: &RunId, watch_ms: u64) -> Result<Option<String>, CommandError> {
+pub(crate) fn require_silence(store: &dyn Store, run: &RunId) -> Result<Option<String>, CommandError> {
     let seen = |store: &dyn Store| -> Result<Option<Owner>, CommandError> {
         Ok(store.claimed(run)?.and_then(|claim| claim.owner.parse().ok()))
     };
@@ -119,7 +122,7 @@ pub(crate) fn require_silence(store: &dyn Store, run: &RunId, watch_ms: u64) -> 
         return Ok(None);
     };
     let who = format!("process {} (`duet {}`) on another host", owner.process, owner.command);
-    let begun = now_ms();
+    let (begun, watch_ms) = (now_ms(), watch_ms(&owner));
     while now_ms().saturating_sub(begun) < watch_ms {
         // Somebody else has claimed the run meanwhile, or it was given up.
         let Some(now) = seen(store)?.filter(|now| now.is_same(&owner)) else {
@@ -134,8 +137,8 @@ pub(crate) fn require_silence(store: &dyn Store, run: &RunId, watch_ms: u64) -> 
         pause();
     }
     Ok(Some(format!(
-        "{who} said nothing for {} s; the run goes on here",
-        watch_ms / 1000
+        "{who} said nothing for {:.1} s; the run goes on here",
+        watch_ms as f64 / 1000.0
     )))
 }
 
@@ -145,7 +148,7 @@ pub(crate) fn require_silence(store: &dyn Store, run: &RunId, watch_ms: u64) -> 
 /// # Errors
 /// As [`require_silence`].
 pub(crate) fn successor(store: &dyn Store, run: &RunId, command: &str) -> Result<String, CommandError> {
-    require_silence(store, run, WATCH_MS)?;
+    require_silence(store, run)?;
     Ok(owner(command))
 }
 
@@ -290,19 +293,18 @@ mod tests {
         let elsewhere = |seen_ms| Owner {
             host: "elsewhere".to_owned(),
             seen_ms,
+            lease_ms: 100,
             ..Owner::this("run p.scm")
         };
         let mut store = MemoryStore::default();
         let epoch = store.claim(&run, &elsewhere(1).to_string()).expect("it is free");
-        let told = require_silence(&store, &run, 30)
-            .expect("it is silent")
-            .expect("a message");
+        let told = require_silence(&store, &run).expect("it is silent").expect("a message");
         assert!(told.contains("on another host said nothing"), "{told}");
         store
             .note_owner(&run, epoch, &elsewhere(now_ms()).to_string())
             .expect("it is claimed");
-        assert_eq!(require_silence(&store, &run, 30).expect("its claim is fresh"), None);
+        assert_eq!(require_silence(&store, &run).expect("its claim is fresh"), None);
         store.note_owner(&run, epoch, "").expect("it is claimed");
-        assert_eq!(require_silence(&store, &run, 30).expect("nobody has it"), None);
+        assert_eq!(require_silence(&store, &run).expect("nobody has it"), None);
     }
 }

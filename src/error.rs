@@ -116,10 +116,12 @@ impl CommandError {
         self
     }
 
-    /// The problem with its outermost cause.
+    /// The problem with its causes.
     pub(crate) fn line(&self) -> String {
         match self {
-            Self::Problem(Problem { what, because, .. }) if !because.is_empty() => format!("{what}: {}", because[0]),
+            Self::Problem(Problem { what, because, .. }) if !because.is_empty() => {
+                format!("{what}: {}", because.join(": "))
+            }
             error @ (Self::Problem(_) | Self::Usage(_) | Self::Shown(_) | Self::OutputClosed | Self::NameLost(_)) => {
                 error.first_line()
             }

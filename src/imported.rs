@@ -247,7 +247,7 @@ impl GrantArguments {
             hosts: options.hosts.clone(),
             ..terms
         };
-        doors::require_silence(store, run, doors::WATCH_MS)?;
+        doors::require_silence(store, run)?;
         let epoch = store.claim(run, &owner("resume"))?;
         Ok(store.set_note(run, epoch, &terms.pack()?)?)
     }

@@ -6,6 +6,7 @@
 //! Read next: `owned_run.rs`.
 
 mod current;
+mod lines;
 mod nearest;
 mod site;
 mod unknown;
@@ -26,6 +27,7 @@ use duet_runtime::model::address::{Address as TurnPlace, Mark, TurnAddress};
 use duet_runtime::model::counted::counted;
 use duet_runtime::run::source::Source;
 
+pub(crate) use self::lines::LineKind;
 use self::site::{PATH, Site};
 use self::unknown::unknown_run;
 use crate::error::CommandError;
@@ -158,7 +160,17 @@ fn make_durably(folder: &Path) -> io::Result<()> {
 
 /// This process as the owner of a run.
 pub(crate) fn owner(command: &str) -> String {
-    Owner::this(command).to_string()
+    let owner = Owner {
+        lease_ms: lease_ms(),
+        ..Owner::this(command)
+    };
+    owner.to_string()
+}
+
+/// The lease of the runs that this process owns, in milliseconds.
+pub(crate) fn lease_ms() -> u64 {
+    let configured = site::of_configuration().ok().and_then(|entry| entry.lease_seconds);
+    configured.map_or(owner::LEASE_MS, |seconds| seconds * 1_000)
 }
 
 /// Requires that a journal has all turns that were durable.
@@ -473,7 +485,7 @@ impl Journal {
     /// Finds a turn by its mark: on the branch meant, or if none was named, on any that leads to
     /// it.
     fn marked(&self, store: &dyn Store, place: Place, mark: &Mark, is_named: bool) -> Result<Place, CommandError> {
-        let marks = marks::of(self, &place.run);
+        let marks = marks::of(self, &place.run)?;
         let Some(marked) = marks.get(mark) else {
             return Err(
                 CommandError::problem(format!("no turn of {} is marked {mark}", place.run))

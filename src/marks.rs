@@ -1,22 +1,19 @@
 //! Marks: the names that a person gives to turns.
 //!
-//! Owns a small file beside the journal, to which each new mark and each removed mark adds a line.
-//! INVARIANT: the file only grows, and a mark names a record by its hash, so it never comes to mean
-//! another turn. `duet gc` keeps marked turns. This module does not check that a marked turn
+//! Owns the lines that each new mark and each removed mark adds to those of its run.
+//! INVARIANT: lines are only added, and a mark names a record by its hash, so it never comes to
+//! mean another turn. `duet gc` keeps marked turns. This module does not check that a marked turn
 //! exists; `journal.rs` does.
-//! Read next: `command/mark.rs`.
+//! Read next: `journal/lines.rs`, `command/mark.rs`.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
-use duet_journal::beside::{append_beside, text_beside};
 use duet_journal::{Head, RecordHash, RunId, Sequence, Store};
 use duet_runtime::model::address::Mark;
 use duet_runtime::run::source::Source;
 
 use crate::error::CommandError;
-use crate::journal::Journal;
+use crate::journal::{Journal, LineKind};
 use crate::records::hash_at;
 
 /// A turn that has a name.
@@ -55,32 +52,24 @@ impl CopiedRun<'_> {
     }
 }
 
-fn path(journal: &Journal) -> PathBuf {
-    journal.beside(".marks")
-}
-
 /// Adds a mark, or with `None` removes it.
 ///
 /// # Errors
-/// If the file cannot be written.
-pub(crate) fn set(journal: &Journal, run: &RunId, mark: &Mark, marked: Option<Marked>) -> io::Result<()> {
+/// If it cannot be written.
+pub(crate) fn set(journal: &Journal, run: &RunId, mark: &Mark, marked: Option<Marked>) -> Result<(), CommandError> {
     let line = match marked {
         Some(marked) => line(run, mark, marked),
         None => format!("unmark {run} {mark}\n"),
     };
-    // One write, so that lines of several processes do not mix.
-    let mut file = append_beside(&path(journal))?;
-    file.write_all(line.as_bytes())?;
-    file.sync_all()
+    journal.add_line(LineKind::Marks, run, &line)
 }
 
 /// Reads the marks of a run; other lines are skipped.
-pub(crate) fn of(journal: &Journal, run: &RunId) -> BTreeMap<Mark, Marked> {
-    read(&path(journal), run)
-}
-
-fn read(path: &Path, run: &RunId) -> BTreeMap<Mark, Marked> {
-    parse(&text_beside(path), run)
+///
+/// # Errors
+/// If they cannot be read.
+pub(crate) fn of(journal: &Journal, run: &RunId) -> Result<BTreeMap<Mark, Marked>, CommandError> {
+    Ok(parse(&journal.lines(LineKind::Marks, run)?, run))
 }
 
 /// The line that gives a turn a name.
@@ -110,25 +99,21 @@ pub(crate) fn parse(text: &str, run: &RunId) -> BTreeMap<Mark, Marked> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
     fn the_last_word_on_a_name_counts() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("marks");
         let run = RunId::new("r").expect("a name");
-        assert_eq!(read(&path, &run), BTreeMap::new());
+        assert_eq!(parse("", &run), BTreeMap::new());
         let (one, two) = (RecordHash::of(b"one"), RecordHash::of(b"two"));
         let text = format!("mark r a 1 {one}\nmark r b 1 {one}\nmark other a 9 {two}\nmark r a 2 {two}\nunmark r b\n");
-        fs::write(&path, text + "mark r 7 1 x\nnonsense\n\nmark r c").expect("a file");
+        let text = text + "mark r 7 1 x\nnonsense\n\nmark r c";
         let marked = Marked {
             turn: Sequence::new(2).expect("small"),
             record: two,
         };
         assert_eq!(
-            read(&path, &run),
+            parse(&text, &run),
             BTreeMap::from([(Mark::new("a").expect("a name"), marked)])
         );
     }

@@ -1,20 +1,18 @@
 //! The moves of heads that a person can undo.
 //!
-//! Owns a small file beside the journal, to which each move, undo and redo adds a line.
-//! INVARIANT: the file only grows, and a command checks a line against the journal before it moves
+//! Owns the lines that each move, undo and redo adds to those of its run.
+//! INVARIANT: lines are only added, and a command checks a line against the journal before it moves
 //! a head, so a lost or foreign line can cost an undo, but never a turn.
-//! It moves no head; `command/undo.rs` does. The file is a convenience of the command line and no
-//! part of the journal.
-//! Read next: `command/undo.rs`.
+//! It moves no head; `command/undo.rs` does. The lines are a convenience of the command line, and
+//! no run sees them.
+//! Read next: `journal/lines.rs`, `command/undo.rs`.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use duet_journal::beside::{append_beside, text_beside};
 use duet_journal::{RecordHash, RunId};
 
-use crate::journal::{Journal, Place};
+use crate::error::CommandError;
+use crate::journal::{Journal, LineKind, Place};
 
 /// The cause of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,10 +39,6 @@ pub(crate) struct Move {
 pub(crate) struct Moves {
     pub(crate) undoable: Vec<Move>,
     pub(crate) redoable: Vec<Move>,
-}
-
-fn path(journal: &Journal) -> PathBuf {
-    journal.beside(".moves")
 }
 
 impl MoveKind {
@@ -75,18 +69,19 @@ pub(crate) fn note(journal: &Journal, place: &Place, kind: MoveKind, moved: Move
         moved.to,
         now_s()
     );
-    let file = append_beside(&path(journal));
-    // One write, so that lines of several processes do not mix.
-    let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    let _lost = journal.add_line(LineKind::Moves, &place.run, &line);
 }
 
 /// Reads the moves of a branch.
-pub(crate) fn of(journal: &Journal, place: &Place) -> Moves {
-    read(&path(journal), &format!("{}/{}", place.run, place.branch))
+///
+/// # Errors
+/// If they cannot be read.
+pub(crate) fn of(journal: &Journal, place: &Place) -> Result<Moves, CommandError> {
+    let text = journal.lines(LineKind::Moves, &place.run)?;
+    Ok(parse(&text, &format!("{}/{}", place.run, place.branch)))
 }
 
-fn read(path: &Path, branch: &str) -> Moves {
-    let text = text_beside(path);
+fn parse(text: &str, branch: &str) -> Moves {
     let mut moves = Moves::default();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
@@ -102,8 +97,11 @@ fn read(path: &Path, branch: &str) -> Moves {
 
 /// The heads of a run's branches that were left, each with when that was last, in seconds since
 /// 1970.
-pub(crate) fn left(journal: &Journal, run: &RunId) -> BTreeMap<RecordHash, u64> {
-    let text = text_beside(&path(journal));
+///
+/// # Errors
+/// If the moves cannot be read.
+pub(crate) fn left(journal: &Journal, run: &RunId) -> Result<BTreeMap<RecordHash, u64>, CommandError> {
+    let text = journal.lines(LineKind::Moves, run)?;
     let mut left = BTreeMap::new();
     for line in text.lines() {
         if let [_, named, from, _, at] = line.split(' ').collect::<Vec<_>>()[..]
@@ -113,7 +111,7 @@ pub(crate) fn left(journal: &Journal, run: &RunId) -> BTreeMap<RecordHash, u64> 
             left.insert(from, at);
         }
     }
-    left
+    Ok(left)
 }
 
 /// The time, in seconds since 1970: for how long something was left behind is a matter of the
@@ -150,8 +148,6 @@ impl Moves {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     fn hash(name: &str) -> RecordHash {
@@ -167,8 +163,6 @@ mod tests {
 
     #[test]
     fn moves_are_taken_back_and_done_again_in_order() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("moves");
         let mut text = String::new();
         let mut add = |line: &str| {
             let words: Vec<&str> = line.split(' ').collect();
@@ -179,8 +173,7 @@ mod tests {
                 hash(words[2]),
                 hash(words[3])
             ));
-            fs::write(&path, &text).expect("a file");
-            read(&path, "r/main")
+            parse(&text, "r/main")
         };
         add("move r/main a b");
         let moves = add("move r/main b c");
@@ -206,10 +199,8 @@ mod tests {
 
     #[test]
     fn lines_that_are_none_are_passed_over() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("moves");
-        assert_eq!(read(&path, "r/main"), Moves::default());
-        fs::write(&path, "move r/main x y\n\njump r/main a b\nmove r/main").expect("a file");
-        assert_eq!(read(&path, "r/main"), Moves::default());
+        for text in ["", "move r/main x y\n\njump r/main a b\nmove r/main"] {
+            assert_eq!(parse(text, "r/main"), Moves::default());
+        }
     }
 }

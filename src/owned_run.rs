@@ -418,7 +418,7 @@ impl OwnedRun {
         let Pinned { programs, texts } = pinned_or_kept(store, place, &opening.genesis, opening.kept)?;
         let options = options.beside(journal);
         let branches = Branches::of(&options);
-        let silent = doors::require_silence(store, &place.run, doors::WATCH_MS)?;
+        let silent = doors::require_silence(store, &place.run)?;
         let epoch = store.claim(&place.run, &journal::owner(opening.command))?;
         if opening.chosen_at.is_some_and(|chosen| chosen.next() != Ok(epoch)) {
             store.note_owner(&place.run, epoch, "")?;

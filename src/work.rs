@@ -23,13 +23,13 @@ use std::time::Duration;
 
 use duet_drivers::host::health::Health;
 use duet_drivers::waker::Waker;
-use duet_journal::owner::{BEAT_MS, now_ms};
+use duet_journal::owner::{beat_ms, now_ms};
 use duet_journal::{Epoch, Need, Owner, Ready, RunId, Sequence, Store, StoreError};
 use duet_postgres::Failure;
 use duet_runtime::run::source::genesis;
 
 use crate::error::CommandError;
-use crate::journal::{Journal, Place, name};
+use crate::journal::{Journal, Place, lease_ms, name};
 use crate::owned_run::asleep::Rested;
 use crate::owned_run::compiled::CompiledPrograms;
 use crate::owned_run::{LeaseRenewals, Opening, OwnedRun, record_at};
@@ -158,7 +158,14 @@ impl<'a> Worker<'a> {
     /// # Errors
     /// If the journal fails.
     pub(crate) fn work(&self, terminal: &mut Terminal) -> Result<(), CommandError> {
-        let mut store = self.options.journal.open_to_write("work")?;
+        let journal = self.options.journal;
+        // The workers of a server may be there before the first run. In a folder without a journal,
+        // a worker is in the wrong one.
+        let mut store = if journal.is_on_server() {
+            journal.open_or_create("work")?
+        } else {
+            journal.open_to_write("work")?
+        };
         if let Some(difference) = difference_of_clocks(self.options.journal.ahead_of_host_ms()) {
             terminal.message(difference);
         }
@@ -265,7 +272,7 @@ impl<'a> Worker<'a> {
         let left = self.left(now);
         let silent_ms = now.saturating_sub(times.noted_ms);
         let is_news = left != member.left || running != member.running && silent_ms >= NOTED_MS;
-        if is_news || silent_ms >= BEAT_MS {
+        if is_news || silent_ms >= beat_ms(lease_ms()) {
             (member.running, member.left) = (running, left);
             member.note(store)?;
             times.noted_ms = now;

@@ -15,11 +15,14 @@ use std::fs;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-/// How long an owner on another host may be silent before others take it for dead, in milliseconds.
+/// How long an owner on another host may be silent before others take it for dead, in milliseconds,
+/// unless it says otherwise.
 pub const LEASE_MS: u64 = 60_000;
 
-/// How often an owner says that it lives, in milliseconds.
-pub const BEAT_MS: u64 = 15_000;
+/// How often an owner with a lease says that it lives: four times in its lease. In milliseconds.
+pub const fn beat_ms(lease_ms: u64) -> u64 {
+    lease_ms / 4
+}
 
 /// A process that executes runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub struct Owner {
     pub claimed_ms: u64,
     /// When it was last heard of, in milliseconds since 1970.
     pub seen_ms: u64,
+    /// How long it may be silent before other hosts take it for dead, in milliseconds.
+    pub lease_ms: u64,
     /// The command that it executes, for people.
     pub command: String,
 }
@@ -54,6 +59,7 @@ impl Owner {
             host: host(),
             claimed_ms: now,
             seen_ms: now,
+            lease_ms: LEASE_MS,
             command: command.to_owned(),
         }
     }
@@ -74,7 +80,7 @@ impl Owner {
         if self.is_here() {
             look(self.process).is_some_and(|found| found.started == self.started && !found.is_over)
         } else {
-            now_ms.saturating_sub(self.seen_ms) < LEASE_MS
+            now_ms.saturating_sub(self.seen_ms) < self.lease_ms
         }
     }
 
@@ -93,6 +99,7 @@ impl Owner {
             host: host.to_owned(),
             claimed_ms: 0,
             seen_ms: 0,
+            lease_ms: LEASE_MS,
             command: String::new(),
         })
     }
@@ -106,12 +113,18 @@ impl fmt::Display for Owner {
             host,
             claimed_ms,
             seen_ms,
+            lease_ms,
             command,
         } = self;
         write!(
             f,
-            "process={process} started={started} host={host} claimed={claimed_ms} seen={seen_ms} {command}"
-        )
+            "process={process} started={started} host={host} claimed={claimed_ms} seen={seen_ms} "
+        )?;
+        // The usual lease goes without saying.
+        if *lease_ms != LEASE_MS {
+            write!(f, "lease={lease_ms} ")?;
+        }
+        f.write_str(command)
     }
 }
 
@@ -135,12 +148,20 @@ impl FromStr for Owner {
                 host: field("host")?,
                 claimed_ms: field("claimed")?.parse().ok()?,
                 seen_ms: field("seen")?.parse().ok()?,
+                lease_ms: LEASE_MS,
                 command: String::new(),
             })
         };
         let owner = read().ok_or(NoOwner)?;
-        let command = words.next().unwrap_or_default().to_owned();
-        Ok(Self { command, ..owner })
+        let rest = words.next().unwrap_or_default();
+        let lease = rest.strip_prefix("lease=").and_then(|rest| rest.split_once(' '));
+        let lease = lease.and_then(|(lease_ms, command)| Some((lease_ms.parse().ok()?, command)));
+        let (lease_ms, command) = lease.unwrap_or((LEASE_MS, rest));
+        Ok(Self {
+            lease_ms,
+            command: command.to_owned(),
+            ..owner
+        })
     }
 }
 
@@ -195,7 +216,13 @@ mod tests {
     #[test]
     fn an_owner_is_what_was_written() {
         let owner = Owner::this("duet run, in the background");
-        assert_eq!(owner.to_string().parse(), Ok(owner.clone()));
+        let hasty = Owner {
+            lease_ms: 1_000,
+            ..owner.clone()
+        };
+        for owner in [&owner, &hasty] {
+            assert_eq!(owner.to_string().parse().as_ref(), Ok(owner));
+        }
         assert!(Owner::named(&owner.name()).is_some_and(|named| named.is_same(&owner)));
         let unnamed = Owner {
             host: String::new(),
@@ -232,5 +259,10 @@ mod tests {
         assert!(there.is_alive(there.seen_ms + LEASE_MS - 1));
         assert!(!there.is_alive(there.seen_ms + LEASE_MS));
         assert!(there.is_alive(there.seen_ms - 1), "its clock may be ahead");
+        let hasty = Owner {
+            lease_ms: 1_000,
+            ..there
+        };
+        assert!(hasty.is_alive(hasty.seen_ms + 999) && !hasty.is_alive(hasty.seen_ms + 1_000));
     }
 }

@@ -1,5 +1,5 @@
 -- Version 1: the tables. `duet_schema` stands for the name of the store's schema.
--- No sequence and no clock of the server orders anything: the owner of a run numbers its records.
+-- No sequence and no clock of the server orders records: the owner of a run numbers them.
 
 -- Who may not make schemas may have been given an empty one.
 DO $make$
@@ -59,7 +59,7 @@ CREATE TABLE IF NOT EXISTS duet_schema.blobs (
     bytes bytea NOT NULL
 );
 
--- The rows of the next three tables have no seals: they say when to look at a run, and what others
+-- The rows of the next four tables have no seals: they say when to look at a run, and what others
 -- say; records prove the rest.
 
 CREATE TABLE IF NOT EXISTS duet_schema.needs (
@@ -84,6 +84,14 @@ CREATE INDEX IF NOT EXISTS unread ON duet_schema.inbox (run, branch) WHERE reply
 CREATE TABLE IF NOT EXISTS duet_schema.workers (
     name text COLLATE "C" PRIMARY KEY,
     told text NOT NULL                          -- what it says of itself
+);
+
+CREATE TABLE IF NOT EXISTS duet_schema.lines (
+    run text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,             -- 'marks' or 'moves'
+    number bigint GENERATED ALWAYS AS IDENTITY, -- the order in which people's commands added them
+    line text NOT NULL,
+    PRIMARY KEY (run, kind, number)
 );
 
 CREATE OR REPLACE VIEW duet_schema.journal AS

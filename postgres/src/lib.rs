@@ -22,6 +22,7 @@ mod ahead;
 mod writing;
 mod reading;
 mod standby;
+mod lines;
 
 pub use address::Address;
 pub use failure::Failure;

@@ -174,7 +174,7 @@ impl Report {
 /// the other marks.
 fn marked(journal: &Journal, copied: &CopiedRun<'_>) -> Result<(String, Vec<String>), CommandError> {
     let (mut lines, mut left_out) = (String::new(), Vec::new());
-    for (mark, marked) in marks::of(journal, copied.run) {
+    for (mark, marked) in marks::of(journal, copied.run)? {
         match copied.find(marked)? {
             Some(marked) => lines.push_str(&marks::line(copied.run, &mark, marked)),
             None => left_out.push(mark.to_string()),

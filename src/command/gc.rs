@@ -186,7 +186,7 @@ impl Request {
             |wanted: &dyn Fn(&&Head) -> bool| heads.iter().filter(wanted).map(|head| head.sequence.number()).max();
         let is_candidate = |head: &Head| self.is_candidate(head, &heads, place);
         let longest = newest(&|head| !is_candidate(head)).unwrap_or(0);
-        let left = moves::left(journal, &place.run);
+        let left = moves::left(journal, &place.run)?;
         let mut given_up = BTreeSet::new();
         for head in heads.iter().filter(|head| is_candidate(head)) {
             let is_recent = self.turns > 0 && head.sequence.number() + self.turns > longest;
@@ -217,7 +217,7 @@ impl Request {
         heads: &[Head],
         given_up: &mut BTreeSet<BranchName>,
     ) -> Result<(), CommandError> {
-        for marked in marks::of(journal, &place.run).values() {
+        for marked in marks::of(journal, &place.run)?.values() {
             let mut leading = Vec::new();
             for head in heads {
                 if hash_at(Source::new(store, &place.run, &head.branch), marked.turn)? == Some(marked.record) {

@@ -402,13 +402,12 @@ fn marked(path: &Path, file: &ExportFile, run: &RunId) -> Result<BTreeMap<Mark, 
 impl ImportedMarks {
     /// Adds the marks whose names the journal does not have.
     fn add(journal: &Journal, run: &RunId, marks: BTreeMap<Mark, Marked>) -> Result<Self, CommandError> {
-        let known = marks::of(journal, run);
+        let known = marks::of(journal, run)?;
         let mut added = Self::default();
         for (mark, marked) in marks {
             match known.get(&mark) {
                 None => {
-                    marks::set(journal, run, &mark, Some(marked))
-                        .map_err(|error| CommandError::caused("the mark cannot be written", &error))?;
+                    marks::set(journal, run, &mark, Some(marked))?;
                     added.given.push(mark.to_string());
                 }
                 Some(known) if *known == marked => {}

@@ -56,7 +56,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let journal = project.journal().clone();
     let look = project.look()?;
     let place = look.resolve_turn(request.address.as_deref())?;
-    let marks = marks::of(&journal, &place.run);
+    let marks = marks::of(&journal, &place.run)?;
     let Some(name) = request.name.as_deref() else {
         return Ok(Report::Marks(place.run, marks));
     };
@@ -75,8 +75,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let before = marks.get(&mark).map(|marked| marked.turn);
     let record = owned_run::record_at(look.store, &place, turn)?.hash();
     let marked = (!request.delete).then_some(Marked { turn, record });
-    marks::set(&journal, &place.run, &mark, marked)
-        .map_err(|error| CommandError::caused("the mark cannot be written", &error))?;
+    marks::set(&journal, &place.run, &mark, marked)?;
     let address = place.address(turn);
     Ok(match marked {
         Some(_) => Report::Marked {

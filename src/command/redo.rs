@@ -31,7 +31,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let mut store = project.change("redo")?;
     let journal = project.journal();
     let place = journal.resolve(&*store, request.address.as_deref())?;
-    let Some(undone) = moves::of(journal, &place).redoable.pop() else {
+    let Some(undone) = moves::of(journal, &place)?.redoable.pop() else {
         return Err(
             nothing(&place, "redo").advise(say![Way::of("undo"), " takes a move back, and that can be done again"])
         );

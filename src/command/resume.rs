@@ -333,7 +333,7 @@ pub(super) fn begin_changed(
             return Err(wanted.refusal(&rerun.place.name()));
         }
     }
-    let silent = doors::require_silence(store, &run, doors::WATCH_MS)?;
+    let silent = doors::require_silence(store, &run)?;
     silent.into_iter().for_each(|told| terminal.message(told));
     let epoch = store.claim(&run, &owner("resume"))?;
     let address = format!("{run}/{}", rerun.branch);

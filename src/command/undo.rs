@@ -72,7 +72,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let mut store = project.change("undo")?;
     let journal = project.journal();
     let place = journal.resolve(&*store, request.address.as_deref())?;
-    let Some(last) = moves::of(journal, &place).undoable.pop() else {
+    let Some(last) = moves::of(journal, &place)?.undoable.pop() else {
         return Err(nothing(&place, "undo").advise(say![Way::of("goto"), " moves a head, and that can be undone"]));
     };
     let report = go(journal.opened(&mut *store), &place, MoveKind::Undo, last.from)?;

@@ -173,7 +173,8 @@ fn status(store: &dyn Store, is_json: bool, terminal: &mut Terminal) -> Result<E
         if let Some(address) = &member.webhooks {
             terminal.data(format!("  takes webhooks in at {address}\n"))?;
         }
-        for (run, why) in &member.left {
+        // One that it tries again stays among those that it leaves until it has come to rest.
+        for (run, why) in member.left.iter().filter(|(run, _)| !member.running.contains(*run)) {
             terminal.data(format!("  leaves {run} to others: {why}\n"))?;
         }
     }

@@ -1,6 +1,7 @@
 //! Where a journal is: in a file, or on a server.
 //!
-//! Owns the meaning of `--journal` and of the environment's `DUET_JOURNAL`.
+//! Owns the meaning of `--journal`, of the environment's `DUET_JOURNAL` and of the configuration's
+//! `[journal]`.
 //! INVARIANT: an address of an unknown kind is refused and never taken for a path; no message about
 //! a server shows its password. For a server, a folder of this account that belongs to its address
 //! has the files that would lie beside a journal's file.
@@ -16,7 +17,10 @@ use duet_journal::BlobHash;
 use duet_postgres::Address;
 
 use super::nearest;
+use crate::configuration::journal::{self as configured, JournalEntry};
+use crate::error::CommandError;
 use crate::state_folder;
+use crate::world_options::environment;
 
 /// The journal of a directory, from that directory.
 pub(super) const PATH: &str = ".duet/journal.sqlite";
@@ -63,9 +67,10 @@ impl Site {
     /// The place of a command that names none.
     ///
     /// # Errors
-    /// If the environment names an address of an unknown kind.
+    /// If the environment or the configuration names an address of an unknown kind, or the
+    /// configuration cannot be read.
     pub(super) fn usual() -> Result<Self, String> {
-        match of_environment() {
+        match of_surroundings()? {
             Some(named) => Self::read(named.into()),
             None => Ok(Self::File(
                 nearest::journal(Path::new(PATH)).unwrap_or_else(|| PATH.into()),
@@ -90,10 +95,10 @@ impl Site {
     }
 
     /// The place for another process of this person, as a word of its command line. An address that
-    /// the environment has, which others do not see, stays there.
+    /// the environment or the configuration has, which others do not see, stays there.
     pub(super) fn text(&self) -> String {
         match self {
-            Self::Server(server) if of_environment() != Some(server.text.as_str()) => server.text.clone(),
+            Self::Server(server) if of_surroundings() != Ok(Some(server.text.as_str())) => server.text.clone(),
             Self::File(_) | Self::Server(_) => self.path().display().to_string(),
         }
     }
@@ -103,8 +108,8 @@ impl Site {
     /// # Errors
     /// If it is an address of an unknown kind.
     pub(super) fn named(text: &str) -> Result<Self, String> {
-        // Processes name the server of the environment by its local path.
-        if let Some(address) = of_environment() {
+        // Processes name the server of their surroundings by its local path.
+        if let Some(address) = of_surroundings()? {
             let usual = Self::read(address.into())?;
             if usual.path() == Path::new(text) {
                 return Ok(usual);
@@ -157,6 +162,30 @@ fn kind(text: &str) -> Option<&str> {
     };
     let is_kind = kind.len() > 1 && kind.starts_with(|first: char| first.is_ascii_alphabetic());
     (is_address && is_kind).then(|| &text[..=end])
+}
+
+/// The journal that the environment names, or else the configuration; `None` if neither names one.
+fn of_surroundings() -> Result<Option<&'static str>, String> {
+    match of_environment() {
+        Some(named) => Ok(Some(named)),
+        None => Ok(of_configuration()?.address.as_deref()),
+    }
+}
+
+/// What the user's configuration says of journals.
+///
+/// # Errors
+/// If it cannot be read.
+pub(super) fn of_configuration() -> Result<&'static JournalEntry, String> {
+    static READ: OnceLock<Result<JournalEntry, String>> = OnceLock::new();
+    let read = READ.get_or_init(|| {
+        configured::of_user(&environment()).map_err(|error| match error {
+            CommandError::Problem(problem) => problem.what,
+            CommandError::Shown(text) | CommandError::Usage(text) => text.to_string(),
+            CommandError::OutputClosed | CommandError::NameLost(_) => String::new(),
+        })
+    });
+    read.as_ref().map_err(Clone::clone)
 }
 
 /// The journal that the environment names; `None` if it names none.

@@ -2,7 +2,7 @@
 //! that it renews.
 //!
 //! INVARIANT: the owner that the journal names for a run is one that lives; a process that has lost
-//! its run learns of it within [`BEAT_MS`], even if nothing happens in the run.
+//! its run learns of it within a quarter of its lease, even if nothing happens in the run.
 //! It does not answer requests; `serve.rs` does. Read next: `serve.rs`.
 
 use std::error::Error as _;
@@ -13,18 +13,23 @@ use std::time::Duration;
 use duet_drivers::ticker::Ticker;
 use duet_drivers::waker::Waker;
 use duet_drivers::world::World;
-use duet_journal::owner::{BEAT_MS, LEASE_MS, now_ms};
+use duet_journal::owner::{self, now_ms};
 use duet_journal::{BranchName, Epoch, Owner, RunId, Store, StoreError};
 use duet_runtime::run::Run;
 
 use super::RunPlace;
 use crate::doors;
-use crate::journal::Journal;
+use crate::journal::{Journal, lease_ms};
 
 /// How often an owner of a run in a journal on a server looks into its inbox, in milliseconds:
 /// nobody on another host reaches its door; and a worker, whose runs get requests over HTTP. For
 /// another owner of a run in a file each beat does.
 const MAIL_MS: u64 = 1_000;
+
+/// How often an owner says that it lives, in milliseconds.
+fn beat_ms() -> u64 {
+    owner::beat_ms(lease_ms())
+}
 
 /// The lease of a run, which keeps the run claimed and reachable.
 #[derive(Default)]
@@ -137,7 +142,8 @@ impl Beating {
 
     /// Begins to repeat it on a thread of its own.
     fn begin(mut self, journal: Journal) -> Option<Ticker> {
-        let interval_ms = if journal.is_on_server() { MAIL_MS } else { BEAT_MS };
+        let mail_ms = if journal.is_on_server() { MAIL_MS } else { u64::MAX };
+        let interval_ms = mail_ms.min(beat_ms());
         let tell = Trouble {
             shared: Arc::clone(&self.shared),
             waker: self.waker.clone(),
@@ -160,7 +166,7 @@ impl Beating {
         let tick = move || {
             match beat() {
                 Ok(()) => (beaten_ms, is_told) = (now_ms(), false),
-                Err(error) if !is_told && now_ms().saturating_sub(beaten_ms) >= BEAT_MS => {
+                Err(error) if !is_told && now_ms().saturating_sub(beaten_ms) >= beat_ms() => {
                     is_told = true;
                     tell.say(&error);
                 }
@@ -180,7 +186,7 @@ impl Beating {
         if *is_over {
             return Ok(false);
         }
-        if now_ms().saturating_sub(self.renewed_ms) >= BEAT_MS {
+        if now_ms().saturating_sub(self.renewed_ms) >= beat_ms() {
             if !renew(store, &self.run, self.epoch)? {
                 shared.is_lost.store(true, Ordering::Relaxed);
                 self.wake();
@@ -214,7 +220,7 @@ impl Trouble {
         let told = format!(
             "warning: this process cannot say in the journal that it lives, so after {} s other hosts take the run \
              for one whose process has died; nor does it see what is put into the run's inbox: {why}",
-            LEASE_MS / 1_000
+            lease_ms() / 1_000
         );
         *self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
         self.waker.iter().for_each(Waker::wake);
@@ -237,7 +243,7 @@ impl LeaseRenewals {
     }
 
     fn add(&self, beating: Beating) {
-        let at_ms = now_ms() + MAIL_MS;
+        let at_ms = now_ms() + MAIL_MS.min(beat_ms());
         self.lock().push(Due { beating, at_ms });
     }
 
@@ -256,7 +262,7 @@ impl LeaseRenewals {
             let Some(mut due) = due else { return Ok(()) };
             let beaten = due.beating.beat(store);
             if !matches!(beaten, Ok(false)) {
-                due.at_ms = now + MAIL_MS;
+                due.at_ms = now + MAIL_MS.min(beat_ms());
                 self.lock().push(due);
             }
             beaten?;

@@ -183,9 +183,8 @@ impl Project<'_> {
     /// # Errors
     /// If a file cannot be written.
     pub(crate) fn forget(&self, run: &RunId) -> Result<(), CommandError> {
-        let failed = |error| CommandError::caused("the marks of the run cannot be removed", &error);
-        for mark in marks::of(&self.journal, run).keys() {
-            marks::set(&self.journal, run, mark, None).map_err(failed)?;
+        for mark in marks::of(&self.journal, run)?.keys() {
+            marks::set(&self.journal, run, mark, None)?;
         }
         let grants = Grants::read(&self.journal);
         for (id, grant) in grants.iter() {

@@ -10,6 +10,7 @@ use duet_journal::{Owner, RunId, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::error::CommandError;
+use crate::journal::owner;
 
 /// A worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +36,7 @@ impl Member {
     /// Describes this process.
     pub(crate) fn this(patterns: &[String], concurrency: usize) -> Self {
         Self {
-            owner: Owner::this("work").to_string(),
+            owner: owner("work"),
             patterns: patterns.to_vec(),
             workspaces: Vec::new(),
             webhooks: None,

@@ -345,3 +345,24 @@ fn no_message_about_a_journal_shows_a_password() {
         }
     }
 }
+
+#[test]
+fn a_run_is_taken_over_after_the_lease_that_its_owner_has() {
+    let desk = Desk::new(&[("p.scm", "(display 1)")]);
+    assert_eq!(desk.duet("run p.scm --queue").code, 0);
+    let run = RunId::new("p").unwrap();
+    let mut store = SqliteStore::open(&desk.path(".duet/journal.sqlite"), "test").unwrap();
+    let there = Owner {
+        host: "elsewhere".to_owned(),
+        lease_ms: 1_000,
+        ..Owner::this("run p.scm")
+    };
+    let epoch = store.claimed(&run).unwrap().unwrap().epoch;
+    store.note_owner(&run, epoch, &there.to_string()).unwrap();
+    let mut worker = Worker::start(&desk, "work --concurrency 1");
+    worker.until("p ended with code 0");
+    let claim = store.claimed(&run).unwrap().unwrap();
+    assert!(claim.epoch > epoch, "{claim:?}");
+    worker.running.signal("-TERM");
+    worker.code();
+}

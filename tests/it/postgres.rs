@@ -178,3 +178,65 @@ fn what_is_wrong_with_a_server_is_said_without_its_password() {
     let said = desk.duet(&format!("ui --journal postgres://team@127.0.0.1:{port}/duet"));
     assert!(said.errors.contains("needs a journal in a file"), "{said:?}");
 }
+
+#[test]
+fn names_of_turns_and_moves_hold_on_every_host() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let (one, other) = (host(server, &schema), host(server, &schema));
+    for line in [
+        "run p.scm",
+        "answer p Ada",
+        "mark p@1 asked",
+        "mark p@2 precious",
+        "goto p@1",
+    ] {
+        let said = one.duet(line);
+        assert!([0, 4].contains(&said.code), "{line}: {said:?}");
+    }
+    let marks = other.duet("mark p").output;
+    assert_eq!(marks, one.duet("mark p").output);
+    assert!(marks.contains("p@precious  turn 2"), "{marks}");
+    // What one host has named, the other keeps, though the branch has left it.
+    assert_eq!(other.duet("gc p").code, 0);
+    let there = other.duet("log p@precious");
+    assert!(there.code == 0 && there.output.contains("Ada"), "{there:?}");
+    let back = other.duet("undo p");
+    assert!(back.code == 0 && back.errors.contains("p is at turn"), "{back:?}");
+    assert_eq!(one.duet("redo p").code, 0);
+    assert_eq!(other.duet("mark p asked --delete").code, 0);
+    assert!(!one.duet("mark p").output.contains("asked"));
+}
+
+#[test]
+fn a_configuration_names_the_journal_and_workers_may_come_first() {
+    let Some(server) = server::shared() else { return };
+    let address = server.text(&format!("schema={}", server::schema()));
+    let desk = Desk::new(&[("one.scm", "(display 1)")]);
+    let folder = desk.path("config/duet");
+    std::fs::create_dir_all(&folder).unwrap();
+    let entry = |text: &str| std::fs::write(folder.join("config.toml"), text).unwrap();
+    entry(&format!("[journal]\naddress = \"{address}\"\nlease_seconds = 7\n"));
+    let (state, config) = (desk.path("state"), desk.path("config"));
+    let desk = desk
+        .knowing("XDG_STATE_HOME", state.display().to_string())
+        .knowing("XDG_CONFIG_HOME", config.display().to_string());
+    let mut worker = Running::start(&desk, "work --concurrency 1");
+    while !desk.duet("work --status").output.contains("worker ") {}
+    assert_eq!(desk.duet("run one.scm --queue").code, 0);
+    while !worker.message().unwrap().contains("one ended with code 0") {}
+    worker.signal("-TERM");
+    worker.end();
+    assert!(desk.duet("runs").output.contains("one "));
+    assert!(!desk.path(".duet").exists(), "nothing lies where a file would");
+    desk.check("runs --journal none.sqlite", 1, "");
+    for (text, why) in [
+        ("[journal]\naddress = 1\n", "journal.address"),
+        ("[journal]\nlease_seconds = 0\n", "journal.lease_seconds"),
+        ("[journal]\nother = 1\n", "journal.other"),
+    ] {
+        entry(text);
+        let said = desk.duet("runs");
+        assert!(said.code != 0 && said.errors.contains(why), "{text}: {said:?}");
+    }
+}

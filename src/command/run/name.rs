@@ -34,7 +34,7 @@ pub(crate) fn claim_name(
 
 /// Claims a name; returns whether it is still free then.
 fn is_claimed(store: &mut dyn Store, id: &RunId, command: &str) -> Result<bool, CommandError> {
-    doors::require_silence(store, id, doors::WATCH_MS)?;
+    doors::require_silence(store, id)?;
     match store.claim(id, &journal::owner(command)) {
         Ok(_) => Ok(!store.has_run(id)?),
         Err(StoreError::Owned { .. }) => Ok(false),
