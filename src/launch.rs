@@ -24,6 +24,7 @@ use preserves::IOValue;
 
 use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
+use crate::owned_run::Compiling;
 use crate::reach::Reach;
 use crate::similar::nearest;
 use crate::world_options::known::KnownNames;
@@ -136,8 +137,8 @@ pub(crate) struct Launch {
     pub(crate) memory_limit: Option<u64>,
     /// The folder that keeps its libraries compiled, if any does.
     pub(crate) cache: Option<PathBuf>,
-    /// Whether its executed lines are counted.
-    pub(crate) is_counted: bool,
+    /// How it is compiled.
+    pub(crate) compiling: Compiling,
     /// The tools and further capabilities that its manifest names.
     named: Vec<String>,
     /// The hosts that its manifest names.
@@ -211,7 +212,7 @@ impl Launch {
             memory_limit: grant.memory_limit,
             preloaded: Vec::new(),
             cache: None,
-            is_counted: false,
+            compiling: Compiling::default(),
             named: named_tools,
             hosts: grant.hosts,
             secrets: grant.secrets,
@@ -246,7 +247,7 @@ impl Launch {
             memory_limit: None,
             preloaded: Vec::new(),
             cache: None,
-            is_counted: false,
+            compiling: Compiling::default(),
             named: Vec::new(),
             hosts: Vec::new(),
             secrets: Vec::new(),
@@ -281,6 +282,8 @@ impl Launch {
             return Ok(());
         }
         let doubles = options.double.iter().flat_map(DoubleScript::names);
+        // A call of a tool without a recorded answer says that there is none, whatever is granted.
+        let doubles = doubles.chain(options.unrecorded(&self.workspace)?);
         self.manifest.extend(implied(options));
         self.doubled = doubles.filter(|name| !self.manifest.grants(name)).collect();
         self.manifest.extend(self.doubled.iter().cloned());
@@ -559,7 +562,7 @@ mod tests {
             memory_limit: None,
             preloaded: Vec::new(),
             cache: None,
-            is_counted: false,
+            compiling: Compiling::default(),
             named: Vec::new(),
             hosts: vec!["a.example".to_owned()],
             secrets: vec!["API_KEY".to_owned()],

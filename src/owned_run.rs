@@ -45,6 +45,7 @@ pub(crate) mod watched;
 mod widening;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use annotate_snippets::Level;
 use duet_drivers::world::World;
@@ -212,6 +213,15 @@ pub(crate) fn default_libraries() -> Vec<LibraryName> {
     DEFAULT_LIBRARIES.iter().map(name).collect()
 }
 
+/// How a program is compiled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Compiling {
+    /// Whether its executed lines are counted.
+    pub(crate) is_counted: bool,
+    /// The flag that stops the expansion of its macros, if somebody may.
+    pub(crate) stop: Option<Arc<AtomicBool>>,
+}
+
 /// Compiles a program; warnings are shown.
 ///
 /// # Errors
@@ -242,7 +252,8 @@ fn compile_with(
             .collect(),
         default_imports: [default_libraries(), launch.preloaded.clone()].concat(),
         evaluable: standard_libraries(),
-        is_counted: launch.is_counted,
+        is_counted: launch.compiling.is_counted,
+        stop: launch.compiling.stop.clone(),
     };
     let (mut programs, program, warnings) = SchemePrograms::compile(&source, libraries)
         .map_err(|(error, expander)| program_failure(error, &expander, terminal))?;

@@ -157,6 +157,8 @@ pub(crate) struct CheckTitle<'a> {
     pub(crate) name: &'a str,
     /// The fault, in a clause.
     pub(crate) what: &'a str,
+    /// Whether the calls that led to it are shown.
+    pub(crate) has_calls: bool,
 }
 
 /// Lays out what was wrong with a test, with its place if that is known.
@@ -174,7 +176,19 @@ pub(crate) fn failed_check(
     if let Some((source, place)) = failure.and_then(|failure| texts.of_failure(failure)) {
         group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
     }
+    if let Some(trace) = failure
+        .filter(|_| title.has_calls)
+        .and_then(|failure| calls(failure, texts))
+    {
+        group = group.element(Level::NOTE.message(prose(&trace)));
+    }
     laid_out(&[group], is_styled)
+}
+
+/// The calls that led to a failure.
+fn calls(failure: &failure::Failure, texts: &SourceTexts) -> Option<String> {
+    let source = failure.origin.as_ref().map(|origin| origin.source.as_str());
+    backtrace::shown(&failure.backtrace, source, texts)
 }
 
 /// Lays out the failure of an actor, which is named unless it is the main program.
@@ -220,8 +234,7 @@ fn explained_failure<'a>(
     if let Some((source, place)) = texts.of_failure(failure) {
         group = group.element(snippet(source, vec![AnnotationKind::Primary.span(place)]));
     }
-    let source = failure.origin.as_ref().map(|origin| origin.source.as_str());
-    if let Some(trace) = backtrace::shown(&failure.backtrace, source, texts) {
+    if let Some(trace) = calls(failure, texts) {
         group = group.element(Level::NOTE.message(prose(&trace)));
     }
     let is_main = who.is_none();

@@ -161,13 +161,18 @@ impl<'a> Standings<'a> {
             self.found.push_str(&known.line(run, head));
         }
         let need = store.need(run, &head.branch)?;
-        let rest = known.rest.known(need, claim.as_ref(), store.now_ms()?);
+        let now_ms = store.now_ms()?;
+        let rest = known.rest.known(need, claim.as_ref(), now_ms);
         let seen = claim.and_then(|claim| claim.owner.parse::<Owner>().ok());
         let found = RunStanding {
             standing: RunStatus::Resting(rest),
             // One that a person has stopped needs nobody.
             words: why_left(rest, seen.is_some() && need != Need::Nothing, known.words),
-            until_ms: known.until_ms.filter(|_| rest != Rest::Queued),
+            // A moment that has passed holds no run that was left, and one of a virtual clock never
+            // did.
+            until_ms: known
+                .until_ms
+                .filter(|at_ms| rest != Rest::Queued && (rest != Rest::Left || *at_ms > now_ms)),
             usage: known.usage,
         };
         Ok((found, seen.map(|owner| owner.seen_ms)))

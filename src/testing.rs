@@ -19,14 +19,14 @@ pub(crate) mod watch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use duet_drivers::clock::WorldClock;
+use duet_drivers::ticker::Ticker;
 use duet_drivers::world::scripts::SCRIPTING;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{RunId, Store};
@@ -38,7 +38,7 @@ use crate::error::CommandError;
 use crate::journal::Journal;
 use crate::launch::{Launch, Program};
 use crate::owned_run::tested::Tested;
-use crate::owned_run::{self, Beginning, OwnedRun, Prepared};
+use crate::owned_run::{self, Beginning, Compiling, OwnedRun, Prepared};
 use crate::render::{self, SourceTexts};
 use crate::saying::Speaker;
 use crate::terminal::Terminal;
@@ -48,6 +48,10 @@ use check::{Check, checks};
 
 /// The capability by which `(srfi 64)` knows that somebody reads its results in the records.
 const REPORTED: &str = "test/report";
+
+/// The least time to compile a file, whatever the limit is: a busy machine may need seconds in
+/// place of some hundredths, and only macros without an end need more.
+const COMPILING_MIN: Duration = Duration::from_secs(5);
 
 /// How files are tested.
 pub(crate) struct Testing<'a> {
@@ -77,6 +81,8 @@ struct Case<'a> {
     recorded: Option<&'a Recorded>,
     /// Where its output goes.
     captured: &'a Captured,
+    /// Set when the time to compile it is over.
+    is_late: Arc<AtomicBool>,
 }
 
 /// What a file found.
@@ -93,6 +99,8 @@ pub(crate) struct FileResult {
     pub(crate) output: String,
     /// How long it took.
     pub(crate) took: Duration,
+    /// Whether it could be run.
+    pub(crate) is_run: bool,
     /// The run that is kept.
     pub(crate) run: Option<RunId>,
     /// The file with former answers that a recording has not replaced, because the test failed.
@@ -156,17 +164,20 @@ impl Testing<'_> {
         let captured = Captured::default();
         let mut terminal = Terminal::keeping();
         let mut run = None;
+        let is_late = Arc::new(AtomicBool::new(false));
         let tested = self.recorded(path).and_then(|recorded| {
             let case = Case {
                 path,
                 recorded: recorded.as_ref(),
                 captured: &captured,
+                is_late: Arc::clone(&is_late),
             };
             let tested = self.run(&case, &mut terminal, &mut run)?;
             Ok((tested, recorded))
         });
         let told = terminal.kept.unwrap_or_default();
         let mut kept_answers = None;
+        let is_run = tested.is_ok();
         let (checks, texts, read, counts) = match tested {
             Ok((tested, recorded)) => {
                 let mut checks = self.checks(path, &tested, recorded.as_ref());
@@ -185,8 +196,9 @@ impl Testing<'_> {
             }
             Err(error) => {
                 kept_answers = self.kept(path);
+                let limit = is_late.load(Ordering::Relaxed).then(|| self.compiling_limit());
                 (
-                    vec![Check::problem(&worded(error))],
+                    vec![Check::problem_within(limit, &worded(error))],
                     SourceTexts::default(),
                     find::sources(path),
                     BTreeMap::new(),
@@ -201,6 +213,7 @@ impl Testing<'_> {
             counts,
             output: told + &captured.take(),
             took: began.elapsed(),
+            is_run,
             run,
             kept_answers,
         }
@@ -233,6 +246,21 @@ impl Testing<'_> {
         answers::read(path, &self.live)
     }
 
+    fn compiling_limit(&self) -> Duration {
+        self.time_limit.max(COMPILING_MIN)
+    }
+
+    /// The clock that stops the compilation of a file, until it is dropped.
+    fn compiling_clock(&self, case: &Case<'_>) -> Result<Ticker, CommandError> {
+        let is_late = Arc::clone(&case.is_late);
+        let stop = move || {
+            is_late.store(true, Ordering::Relaxed);
+            false
+        };
+        Ticker::start(self.compiling_limit(), stop)
+            .map_err(|error| CommandError::caused("the system cannot start a thread", &error))
+    }
+
     fn run(&self, case: &Case<'_>, terminal: &mut Terminal, run: &mut Option<RunId>) -> Result<Tested, CommandError> {
         let mut launch = Launch::read(Program::at(case.path), None, Vec::new())?;
         let recorded = case.recorded;
@@ -255,15 +283,21 @@ impl Testing<'_> {
         let scripting = SCRIPTING.iter().map(|&name| name.to_owned());
         launch.manifest.extend(scripting.chain([REPORTED.to_owned()]));
         launch.memory_limit = Some(self.memory_limit);
-        launch.is_counted = self.is_counted;
+        launch.compiling = Compiling {
+            is_counted: self.is_counted,
+            stop: Some(Arc::clone(&case.is_late)),
+        };
+        let clock = self.compiling_clock(case)?;
         let Some(journal) = self.journal else {
             let prepared = Prepared::new(&launch, options, terminal)?;
+            drop(clock);
             let mut store = MemoryStore::default();
             let name = crate::command::run::read_name(&launch.stem)?;
             let owned = OwnedRun::start(prepared, Beginning::in_memory(name, "test"), &mut store)?;
             return owned.test(&mut store, self.time_limit, self.is_counted);
         };
         let prepared = Prepared::new(&launch, options.beside(journal), terminal)?;
+        drop(clock);
         let (mut store, name) = {
             // Two files of one name begin one after the other.
             let _alone = CLAIMING.lock().unwrap_or_else(PoisonError::into_inner);

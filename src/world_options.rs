@@ -439,6 +439,18 @@ impl WorldOptions {
         Ok(tools.restricted(granted, why.to_owned()))
     }
 
+    /// The names of the tools that recorded answers leave without one, if such answers serve.
+    ///
+    /// # Errors
+    /// As [`tools`](Self::tools).
+    pub(crate) fn unrecorded(&self, workspace: &Path) -> Result<Vec<String>, CommandError> {
+        let Some(live) = &self.live else {
+            return Ok(Vec::new());
+        };
+        let doubled: Vec<String> = self.double.iter().flat_map(DoubleScript::names).collect();
+        Ok(unrecorded(&self.tools(workspace)?, &doubled, live).collect())
+    }
+
     /// The clock that the run sees: a virtual one, or that of its journal.
     fn seen_clock(&self) -> WorldClock {
         match &self.journal {
@@ -538,12 +550,16 @@ fn secrets_among(environment: &[(OsString, OsString)], named: &[String]) -> Secr
     Secrets::of(texts, named)
 }
 
-/// Refuses the tools whose answers would be recorded, unless they have doubles or are live.
-fn unrecorded_withheld(tools: Registry, doubled: &[String], live: &[String]) -> Registry {
+/// Names the tools whose answers would be recorded, unless they have doubles or are live.
+fn unrecorded<'a>(tools: &Registry, doubled: &'a [String], live: &'a [String]) -> impl Iterator<Item = String> + 'a {
     let names = tools.named(|tool| is_recorded(&tool.name));
     let is_free = |name: &String| doubled.contains(name) || live.contains(name);
-    let withheld = names.into_iter().filter(|name| !is_free(name));
-    withheld.fold(tools, |tools, name| {
+    names.into_iter().filter(move |name| !is_free(name))
+}
+
+/// Refuses these tools.
+fn unrecorded_withheld(tools: Registry, doubled: &[String], live: &[String]) -> Registry {
+    unrecorded(&tools, doubled, live).fold(tools, |tools, name| {
         let why = format!("no answer of `{name}` is recorded");
         tools.withholding(name, Kind::NoAnswer.because(why))
     })

@@ -30,6 +30,7 @@ pub(crate) fn compile(text: &str, default_import: &[&str]) -> (SchemePrograms, P
         arguments: Vec::new(),
         evaluable: Vec::new(),
         is_counted: false,
+        stop: None,
         default_imports: vec![LibraryName {
             parts: default_import.iter().map(|part| (*part).into()).collect(),
         }],

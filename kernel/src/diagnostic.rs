@@ -171,6 +171,8 @@ pub enum DiagnosticKind {
         /// The limit, in syntax nodes.
         limit: u32,
     },
+    /// A person or a limit of time has stopped the expansion.
+    Stopped,
     /// There is no such library.
     UnknownLibrary {
         /// Its name.
@@ -436,6 +438,7 @@ impl fmt::Display for DiagnosticKind {
             Self::Transformer { keyword, problem } => write!(f, "`{keyword}` {problem}"),
             Self::EmptyBody => write!(f, "this body has no expression"),
             Self::TooDeep { limit } => write!(f, "code is nested or macros expand to more than {limit} levels"),
+            Self::Stopped => f.write_str("the expansion of macros was stopped here"),
             Self::TooLarge { limit } => write!(f, "{TOO_LARGE} have more than {limit} nodes of code"),
             Self::UnknownLibrary { name, .. } => write!(f, "there is no library {name}"),
             Self::LibraryDefinedLater { name, importer } => write_defined_later(f, name, importer.as_ref()),

@@ -15,6 +15,8 @@ pub mod scope;
 pub mod symbol;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use crate::datum::reader::Reading;
 use crate::datum::{Datum, Name, Node, NodeId, Span};
@@ -121,6 +123,8 @@ pub struct SyntaxStore {
     visits: u64,
     /// The number of nodes beyond which templates make no more.
     pub(crate) nodes_max: Option<u32>,
+    /// Macros make nothing more once this flag is set.
+    pub(crate) stop: Option<Arc<AtomicBool>>,
 }
 
 /// A number of nodes of a store, and of what belongs to them.

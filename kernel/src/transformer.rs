@@ -194,9 +194,11 @@ impl Session {
         expanding: &mut Expanding<'_>,
     ) -> Result<Value, TransformerFault> {
         self.machine.start(&mut self.instance, procedure, arguments);
+        self.instance.heap.stop_on(expanding.store.stop.clone());
         let budget = LIMIT_CALLS.min(*expanding.calls_left);
         let mut fuel = budget.cast_signed();
         let outcome = self.run(&mut fuel, expanding);
+        self.instance.heap.stop_on(None);
         let used = budget.cast_signed().saturating_sub(fuel).unsigned_abs();
         *expanding.calls_left = expanding.calls_left.saturating_sub(used);
         outcome

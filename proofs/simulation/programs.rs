@@ -108,6 +108,7 @@ fn compile_with(repertoire: &str) -> Result<(SchemePrograms, Program), String> {
         default_imports: imports,
         evaluable: libraries.names(),
         is_counted: false,
+        stop: None,
     };
     match SchemePrograms::compile(&source, &mut libraries) {
         Ok((programs, program, _)) => Ok((programs, program)),

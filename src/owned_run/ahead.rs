@@ -61,6 +61,7 @@ mod tests {
             default_imports: default_libraries(),
             evaluable: standard_libraries(),
             is_counted: false,
+            stop: None,
         };
         let units = |programs: &SchemePrograms| {
             let units = programs.code().units().iter();

@@ -19,11 +19,14 @@ use duet_runtime::model::failure::{ActorFailure, Failure, Frame, FramePlace, Ori
 use duet_runtime::record::key::Ledger;
 use duet_runtime::run::{DriveOutcome, Run};
 use duet_runtime::scheme::{SchemePrograms, TextCounts};
+use duet_runtime::state::RunState;
 
 use super::OwnedRun;
 use crate::error::CommandError;
 use crate::render::SourceTexts;
 use crate::testing::answers::{recorded, unanswered};
+use crate::turn::line;
+use crate::verb::explain::asked_words;
 use crate::watch::asked_file;
 
 /// The kind of the condition that stands for an assertion that failed.
@@ -38,6 +41,8 @@ pub(crate) enum Finding {
     Unexpected { name: String, failure: Failure },
     /// A failure that no assertion expected.
     Failed { failed: ActorFailure },
+    /// The outermost group of assertions has ended.
+    Closed,
     /// The program was evaluated to its end.
     End,
 }
@@ -47,6 +52,8 @@ pub(crate) struct Tested {
     pub(crate) rest: DriveOutcome,
     pub(crate) findings: Vec<Finding>,
     pub(crate) texts: SourceTexts,
+    /// Where the program called `(exit)`, if it did.
+    pub(crate) exit: Option<Failure>,
     /// Whether its time was over.
     pub(crate) is_late: bool,
     /// The calls of tools that have an answer, in the order of the calls.
@@ -59,6 +66,9 @@ pub(crate) struct Tested {
     pub(crate) counts: BTreeMap<String, TextCounts>,
     /// Where its computations wait, if any do.
     pub(crate) waits: Vec<Failure>,
+    /// What it has asked for without an answer yet, such as the time of a timer, and which actor
+    /// did.
+    pub(crate) pending: Vec<String>,
 }
 
 impl OwnedRun {
@@ -95,10 +105,10 @@ impl OwnedRun {
         let calls = self.run.ledger().map_or_else(Vec::new, recorded);
         let unanswered = self.run.ledger().map_or_else(Vec::new, unanswered);
         let files = self.run.ledger().map_or_else(Vec::new, files);
-        let waits = if matches!(rest, DriveOutcome::Ended { .. }) {
-            Vec::new()
+        let (waits, pending) = if matches!(rest, DriveOutcome::Ended { .. }) {
+            (Vec::new(), Vec::new())
         } else {
-            waits(&mut self.run)
+            (waits(&mut self.run), pending(self.run.state()))
         };
         Ok(Tested {
             rest,
@@ -108,8 +118,10 @@ impl OwnedRun {
             files,
             texts: SourceTexts::of(self.run.programs::<SchemePrograms>().expander()),
             counts: self.run.programs::<SchemePrograms>().coverage(),
+            exit: self.run.programs::<SchemePrograms>().exit_place().cloned(),
             is_late: is_late.load(Ordering::Relaxed),
             waits,
+            pending,
         })
     }
 }
@@ -146,6 +158,7 @@ fn finding(action: &Action) -> Option<Finding> {
 fn told(value: View<'_>) -> Option<Finding> {
     let mut fields = value.items();
     match (value.label()?.symbol()?, fields.next(), fields.next(), fields.next()) {
+        ("test/closed", None, None, None) => Some(Finding::Closed),
         ("test/end", None, None, None) => Some(Finding::End),
         ("test/result", Some(result), Some(name), None) => Some(Finding::Expected {
             result: result.symbol()?.to_owned(),
@@ -153,6 +166,17 @@ fn told(value: View<'_>) -> Option<Finding> {
         }),
         _ => None,
     }
+}
+
+/// What actors have asked for without an answer, in words.
+fn pending(state: &RunState) -> Vec<String> {
+    let open = state.requests.values().filter(|request| request.answer.is_none());
+    open.map(|request| {
+        let role = state.actor(request.actor).and_then(|actor| actor.role.as_deref());
+        let actor = line::actor(request.actor, role);
+        format!("{actor} waits for {}", asked_words(request))
+    })
+    .collect()
 }
 
 /// The places where the fibers of a run wait.

@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{SourceId, Span};
 use duet_kernel::expander::{Expander, SourceText};
 use duet_runtime::model::failure::{Failure, FramePlace, Origin, read_file_line};
@@ -123,6 +124,17 @@ impl SourceTexts {
             line: first + before.matches('\n').count(),
             column: last.chars().count() + 1,
         })
+    }
+
+    /// Whether a byte of a text is in the last of its forms.
+    pub(crate) fn is_in_last_form(&self, name: &str, byte: u64) -> bool {
+        let text = self.named(name).and_then(|number| self.texts.get(number));
+        let Some(text) = text else {
+            return false;
+        };
+        let (reading, _) = read_all(&text.text, SourceId(0));
+        let last = reading.forms.last().and_then(|form| reading.spans.get(form.0 as usize));
+        last.is_some_and(|span| at(byte) >= span.start as usize)
     }
 
     /// The form that an origin names.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::model::failure::{ActorFailure, Failure};
+use duet_runtime::model::failure::{ActorFailure, Failure, FramePlace};
 use duet_runtime::run::DriveOutcome;
 use preserves::{IOValue, ValueImpl};
 use schemars::JsonSchema;
@@ -41,6 +41,8 @@ pub(crate) struct Check {
     pub(crate) what: String,
     /// Where it was wrong.
     pub(crate) failure: Option<Failure>,
+    /// Whether the calls that led there explain it: an assertion that compares stands where it is.
+    pub(crate) has_calls: bool,
     /// The expected value and the value that came, as a program writes them.
     pub(crate) expected: Option<String>,
     pub(crate) actual: Option<String>,
@@ -61,6 +63,7 @@ impl Check {
             status,
             what: what.into(),
             failure: None,
+            has_calls: false,
             expected: None,
             actual: None,
             difference: None,
@@ -76,9 +79,22 @@ impl Check {
         }
     }
 
+    /// The same for a file whose time to be compiled was over, if there is a limit.
+    pub(super) fn problem_within(limit: Option<Duration>, text: &str) -> Self {
+        let problem = Self::problem(text);
+        match limit {
+            Some(limit) => Self {
+                what: time_is_over(limit),
+                ..problem
+            },
+            None => problem,
+        }
+    }
+
     fn of_file(what: impl Into<String>, failure: Option<Failure>) -> Self {
         Self {
             is_of_file: true,
+            has_calls: true,
             failure,
             ..Self::new("", Status::Failed, what)
         }
@@ -109,7 +125,8 @@ impl Check {
         let lines = listed(unanswered);
         Some(Self {
             text: format!(
-                "{lines}\n`duet test --record {}` records the answers anew",
+                "{lines}\n`duet test --record {}` records the answers anew; \
+                 `--allow-host`, `--provider` and `--grant` say what it may reach then",
                 test.display()
             ),
             ..Self::of_file(what, None)
@@ -143,6 +160,7 @@ impl Check {
         Self {
             // What no assertion found, such as a call that no script answers.
             is_of_file: kind.is_none(),
+            has_calls: raised.is_some(),
             difference: apart.and_then(|apart| difference(&apart)),
             expected,
             actual,
@@ -178,16 +196,17 @@ fn listed(lines: &[String]) -> String {
 /// The checks of a test that has stopped.
 pub(super) fn checks(tested: &Tested, time_limit: Duration) -> Vec<Check> {
     let mut checks = Vec::new();
-    let (mut asserted, mut is_ended, mut is_explained) = (0_usize, false, false);
+    let (mut asserted, mut end, mut is_explained) = (0_usize, End::Early, false);
     for finding in &tested.findings {
         match finding {
-            Finding::End => is_ended = true,
+            Finding::Closed => end = End::Closed,
+            Finding::End => end = End::Whole,
             Finding::Expected { name, result } => {
-                asserted += 1;
+                (asserted, end) = (asserted + 1, End::Early);
                 checks.push(Check::new(name, status(result), ""));
             }
             Finding::Unexpected { name, failure } => {
-                asserted += 1;
+                (asserted, end) = (asserted + 1, End::Early);
                 checks.push(Check::unexpected(name, failure));
             }
             Finding::Failed { failed } => {
@@ -196,28 +215,61 @@ pub(super) fn checks(tested: &Tested, time_limit: Duration) -> Vec<Check> {
             }
         }
     }
+    let is_failed = checks.iter().any(Check::is_failed);
     checks.extend(match tested.rest {
         _ if is_explained => Vec::new(),
-        DriveOutcome::Ended { code } if asserted == 0 && code == 0 => {
-            vec![Check::of_file("no assertions: nothing was tested", None)]
+        DriveOutcome::Ended { code } if asserted == 0 => vec![nothing_tested(tested, code)],
+        DriveOutcome::Ended { .. } if end == End::Whole || is_failed && ends_by_exit(tested, end) => Vec::new(),
+        DriveOutcome::Ended { code: 0 } if ends_by_exit(tested, end) => Vec::new(),
+        DriveOutcome::Ended { code } => {
+            let what = if ends_by_exit(tested, end) {
+                format!("it called `(exit)` with the code {code}, although no assertion failed")
+            } else {
+                format!("it called `(exit)` with the code {code}, so what comes after it is not tested")
+            };
+            vec![Check::of_file(what, tested.exit.clone())]
         }
-        DriveOutcome::Ended { code } if asserted == 0 => {
-            vec![Check::of_file(
-                format!("it ended with the exit code {code} before any assertion"),
-                None,
-            )]
-        }
-        DriveOutcome::Ended { code } if !is_ended => vec![Check::of_file(
-            format!("it called `(exit)` with the code {code}, so what comes after it is not tested"),
-            None,
-        )],
-        DriveOutcome::Ended { .. } => Vec::new(),
         DriveOutcome::Interrupted => waiting(tested, &time_is_over(time_limit)),
         DriveOutcome::Asking { .. } => waiting(tested, "it asks a person, and nobody answers in a test"),
         DriveOutcome::Waiting { .. } => waiting(tested, "it waits for a fact or message from outside a test"),
         DriveOutcome::Stuck { .. } => waiting(tested, "it waits for what can no longer happen"),
     });
     checks
+}
+
+/// How far the assertions of a file have come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// A group is open, or no group has ended after the last assertion.
+    Early,
+    /// All groups have ended.
+    Closed,
+    /// The program was evaluated to its end.
+    Whole,
+}
+
+/// Whether a file has called `exit` as its last form, after the end of all groups: the usual end of
+/// a file of (srfi 64), after which nothing could be tested.
+fn ends_by_exit(tested: &Tested, end: End) -> bool {
+    let calls = tested.exit.iter().flat_map(|exit| exit.backtrace.iter());
+    let top_level = calls.filter_map(|frame| match &frame.at {
+        FramePlace::Text { source, start } => Some((source, *start)),
+        FramePlace::Unknown | FramePlace::Gone => None,
+    });
+    let outermost = top_level.last();
+    end == End::Closed && outermost.is_some_and(|(source, start)| tested.texts.is_in_last_form(source, start))
+}
+
+/// The check of a file that ended before any assertion did.
+fn nothing_tested(tested: &Tested, code: u64) -> Check {
+    let what = match (&tested.exit, code) {
+        (Some(_), code) => {
+            format!("it called `(exit)` with the code {code} before the end of any assertion: nothing was tested")
+        }
+        (None, 0) => "no assertions: nothing was tested".to_owned(),
+        (None, code) => format!("it ended with the exit code {code} before any assertion"),
+    };
+    Check::of_file(what, tested.exit.clone())
 }
 
 fn status(result: &str) -> Status {
@@ -253,10 +305,14 @@ fn failed_outside(failed: &ActorFailure, late: Option<Duration>) -> Check {
     Check::of_file(what, Some(failed.failure.clone()))
 }
 
-/// A test that stopped before its end, with the places where it waits.
+/// A test that stopped before its end, with the places where it waits, or else what it waits for:
+/// the timer of a handler has no fiber that waits at a place.
 fn waiting(tested: &Tested, what: &str) -> Vec<Check> {
     if tested.waits.is_empty() {
-        return vec![Check::of_file(what, None)];
+        return vec![Check {
+            text: listed(&tested.pending),
+            ..Check::of_file(what, None)
+        }];
     }
     let waits = tested.waits.iter().take(WAITS_MAX);
     waits

@@ -104,6 +104,7 @@ pub(crate) fn failures(result: &FileResult, is_styled: bool) -> Text {
         let title = CheckTitle {
             name: &name,
             what: &check.what,
+            has_calls: check.has_calls,
         };
         let mut part = render::failed_check(&title, check.failure.as_ref(), &result.texts, is_styled);
         if !check.text.is_empty() {
@@ -131,10 +132,15 @@ pub(crate) fn failures(result: &FileResult, is_styled: bool) -> Text {
             kept.display()
         )));
     }
-    let looks = match &result.run {
-        Some(run) => format!("`duet explain {run}` and `duet log {run}` look at the run\n"),
-        None => format!("`duet test {} --keep` keeps the run\n", result.path.display()),
-    };
-    parts.push(Text::from(looks));
+    match &result.run {
+        Some(run) => parts.push(Text::from(format!(
+            "`duet explain {run}` and `duet log {run}` look at the run\n"
+        ))),
+        None if result.is_run => {
+            let path = result.path.display();
+            parts.push(Text::from(format!("`duet test {path} --keep` keeps the run\n")));
+        }
+        None => {}
+    }
     Text::joined(&parts, "\n")
 }

@@ -91,7 +91,7 @@ fn a_call_without_a_recorded_answer_fails_the_file_although_the_program_goes_on(
         for told in [
             "error[one-test.scm]: a call has no recorded answer\n",
             told,
-            "\n`duet test --record one-test.scm` records the answers anew\n",
+            "\n`duet test --record one-test.scm` records the answers anew; `--allow-host`",
         ] {
             assert!(said.output.contains(told), "{told:?} is not in\n{}", said.output);
         }
@@ -140,4 +140,19 @@ fn a_tool_that_only_a_grant_allows_is_recorded() {
     assert_eq!(said.code, 0, "{}{}", said.output, said.errors);
     assert!(answers(&desk, "one-test.answers").contains("process/run"));
     assert_eq!(desk.duet("test").code, 0);
+}
+
+#[test]
+fn a_call_of_a_tool_that_is_not_granted_lacks_an_answer_where_answers_serve() {
+    let call = "(test-equal 'no-answer
+  (guard (e (#t (condition-kind e)))
+    (call-tool 'reader 'http/get (dictionary 'url \"http://127.0.0.1:9/\"))))";
+    let text = |body: &str| format!("{BEGIN}(define (roll n) (random n))\n(test-assert \"rolled\" (roll 10))\n{body}");
+    let desk = Desk::new(&[("one-test.scm", &text(""))]);
+    assert_eq!(desk.duet("test --record").code, 0);
+    save(&desk, "one-test.scm", &text(call));
+    let said = desk.duet("test --keep").output;
+    for told in ["1 of 3 failed", "no answer of `http/get` is recorded", "`--allow-host`"] {
+        assert!(said.contains(told), "{told:?} is not in\n{said}");
+    }
 }

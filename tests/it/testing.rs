@@ -4,6 +4,8 @@
 //! `tests/scripts/srfi/64.scm` tests the assertions. Read next: the page
 //! `docs/src/testing-your-program.md`.
 
+mod ends;
+
 use serde_json::Value;
 
 use crate::support::desk::Desk;
@@ -186,7 +188,16 @@ fn a_file_that_tests_nothing_or_not_all_has_failed() {
         "(import (scheme base) (scheme process-context) (srfi 64)) (test-begin \"t\") (test-assert #t) (exit 0)",
         "test",
         1,
-        &["it called `(exit)` with the code 0"],
+        &["it called `(exit)` with the code 0, so what comes after it is not tested\n --> one-test.scm:1:"],
+    );
+    check_text(
+        "(import (scheme base) (scheme process-context) (srfi 64)) (test-begin \"t\")\n(test-equal 1 (exit 0))",
+        "test",
+        1,
+        &[
+            "it called `(exit)` with the code 0 before the end of any assertion: nothing was tested",
+            " --> one-test.scm:2:",
+        ],
     );
     check_text(
         "(import (scheme base)\n",

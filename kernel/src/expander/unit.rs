@@ -545,7 +545,7 @@ impl<'a> UnitExpander<'a> {
     pub(crate) fn report(&mut self, failure: FormError) {
         let is_fatal = matches!(
             failure.kind,
-            DiagnosticKind::TooDeep { .. } | DiagnosticKind::TooLarge { .. }
+            DiagnosticKind::TooDeep { .. } | DiagnosticKind::TooLarge { .. } | DiagnosticKind::Stopped
         );
         if !self.is_abandoned {
             self.errors.push(*failure);

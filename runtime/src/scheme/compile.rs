@@ -92,6 +92,7 @@ impl SchemePrograms {
             default_imports,
             evaluable: Vec::new(),
             is_counted: false,
+            stop: None,
         };
         let mut matching = Matching::new(Pinned(sources), ahead);
         let (mut programs, _) = SchemePrograms::expand(&source, &mut matching).map_err(|(error, _)| error)?;

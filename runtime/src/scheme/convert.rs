@@ -352,6 +352,15 @@ pub(super) fn failure(
     placed(failure, &frames, expander)
 }
 
+/// The frames of the place where an object was raised; none if it is no condition, or was not.
+pub(super) fn frames_of(heap: &Heap, code: &CodeSpace, object: Value) -> Vec<BacktraceEntry> {
+    if heap.is_kind(object, Kind::Condition) {
+        backtrace(heap, code, object)
+    } else {
+        Vec::new()
+    }
+}
+
 /// Returns the condition for an uncaught object: itself if it is one, otherwise one that holds it.
 pub(super) fn uncaught(heap: &mut Heap, object: Value) -> Result<Value, HeapFull> {
     if heap.is_kind(object, Kind::Condition) {
@@ -361,7 +370,7 @@ pub(super) fn uncaught(heap: &mut Heap, object: Value) -> Result<Value, HeapFull
 }
 
 /// Adds the source position and the backtrace of the frames to a failure.
-fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) -> Failure {
+pub(super) fn placed(mut failure: Failure, frames: &[BacktraceEntry], expander: &Expander) -> Failure {
     failure.origin = origin(frames, expander).map(Box::new);
     failure.backtrace = listed(frames, expander).into();
     failure

@@ -247,7 +247,7 @@ impl SchemePrograms {
     }
 
     /// Says whether the person wants the turn to stop; a replay never stops.
-    fn is_stopped(&self, turn: &Activation) -> bool {
+    pub(super) fn is_stopped(&self, turn: &Activation) -> bool {
         turn.is_memory_counted() && self.process.is_stopping()
     }
 
@@ -318,6 +318,11 @@ impl SchemePrograms {
             Ok(Reply::Environment(imports)) => self.make_environment(actor, turn, &imports)?,
             Ok(Reply::Describe(name)) => self.describe(actor, &name)?,
             Ok(Reply::Exit(code)) => {
+                if turn.is_main() {
+                    let frames = self.machine.waiting_frames(&actor.instance, &self.code);
+                    let exit = Failure::new("exit", "it called `(exit)` here");
+                    self.exit = Some(convert::placed(exit, &frames, &self.present.expander));
+                }
                 self.machine.clear(&mut actor.instance);
                 return Ok(Some(End::Exit { code }));
             }

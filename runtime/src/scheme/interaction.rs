@@ -137,6 +137,7 @@ impl SchemePrograms {
                 }
                 Ok(None)
             }
+            Err(_) if self.is_stopped(turn) => Ok(Some(End::Failed(Failure::interrupted()))),
             Err(fault) => Ok(Some(End::Failed(self.failure(&fault)))),
         }
     }

@@ -77,6 +77,8 @@ pub struct SchemePrograms {
     pub(super) profile: Option<Profile>,
     /// The followed calls of computations that wait, by their actor and what continues them.
     pub(super) waiting_calls: BTreeMap<(ActorId, Callable), OpenCalls>,
+    /// Where the main program called `exit`, if it did.
+    pub(super) exit: Option<Failure>,
     /// The observation in progress; `None` in a run that continues.
     pub(super) observation: Option<Observation>,
     /// The version from which new computations begin.
@@ -180,6 +182,7 @@ impl SchemePrograms {
         if source.is_counted {
             expander.begin_counted();
         }
+        expander.stop_on(source.stop.clone());
         let expansion = match expander.expand_program(source.name, source.text, libraries) {
             Ok(expansion) => expansion,
             Err(errors) => return Err((ProgramError::Expand(errors), expander)),
@@ -197,6 +200,7 @@ impl SchemePrograms {
             failed: FailedFrames::default(),
             text_units: BTreeMap::new(),
             profile: None,
+            exit: None,
             waiting_calls: BTreeMap::new(),
             observation: None,
             present: Version::of(expander),
@@ -408,6 +412,8 @@ impl Programs for SchemePrograms {
     }
 
     fn run(&mut self, actor: &mut SchemeActor, task: Task, turn: &mut Activation) -> End {
+        let stop = turn.is_memory_counted().then(|| self.process.stop_flag());
+        self.present.expander.stop_on(stop);
         actor.instance.heap.set_lenient(true);
         if let Some(evaluations) = &mut actor.evaluations {
             evaluations.follow(self.present.change.id, &self.present.brought);
@@ -526,6 +532,11 @@ impl Programs for SchemePrograms {
 }
 
 impl SchemePrograms {
+    /// Returns the place where the main program called `exit` in this process, if it did.
+    pub fn exit_place(&self) -> Option<&Failure> {
+        self.exit.as_ref()
+    }
+
     /// Starts counting fuel by procedure, for all actors.
     pub fn begin_profile(&mut self) {
         self.profile = Some(Profile::default());

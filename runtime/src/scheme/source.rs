@@ -12,6 +12,7 @@ pub(super) mod matching;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use duet_journal::{Blob, BlobHash, StoreError};
 use duet_kernel::code::LoadError;
@@ -42,6 +43,8 @@ pub struct Source<'a> {
     pub evaluable: Vec<LibraryName>,
     /// Whether executed lines are to be counted.
     pub is_counted: bool,
+    /// The flag that stops the expansion of macros, if somebody may.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 /// A compiled program, as a run's first record describes it.

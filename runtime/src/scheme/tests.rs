@@ -50,6 +50,7 @@ pub(crate) fn world_within(
         default_imports: vec![kernel],
         evaluable: Vec::new(),
         is_counted: false,
+        stop: None,
     };
     let compiled = SchemePrograms::compile(&source, &mut NoLibraries);
     let (_, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{text}: {error:?}"));

@@ -23,12 +23,14 @@
         (display name port)
         (get-output-string port))))
 
-;;; Puts the result of a test into the records.
+;;; Puts the result of a test into the records: a failure with the place where an object was raised,
+;;; or else with that of the test.
 (define (%report test kind tell-here)
   (let ((name (%joined (%test-names test))))
     (if (memq kind '(fail xpass))
         (let ((failure (%make-condition 'test-failed "the test failed" (%told test kind))))
-          (tell-here (lambda () (%report-failure name failure #t))))
+          (let ((cause (and (%raised test) (car (%raised test)))))
+            (tell-here (lambda () (%report-failure name failure (or cause #t))))))
         (begin
           (message! (record 'test/result kind name))
           (%keep-told!)))))

@@ -28,7 +28,13 @@
     (let ((group (car (%groups runner))))
       (if (and (pair? name) (not (equal? (car name) (%group-name group))))
           ((test-runner-on-bad-end-name runner) runner (%group-name group) (car name)))
-      (%end-group! runner group))))
+      (%end-group! runner group)
+      (%note-closed! runner))))
+
+;;; Says in the records that the outermost group has come to its end: after that `exit` leaves out no
+;;; part of a group.
+(define (%note-closed! runner)
+  (if (and (null? (%groups runner)) (%is-reported?)) (message! (record 'test/closed))))
 
 (define (%end-group! runner group)
   (%check-count runner group)
@@ -59,13 +65,19 @@
   (let* ((runner (test-runner-current)) (test (and runner (%new-test! runner name))))
     (if (and runner (%any-holds? (%all runner %skips %group-skips) runner))
         (%conclude runner test 'skip (lambda (tell) (tell)))
-        (let ((group #f))
+        (let ((group #f) (is-whole #f))
           (dynamic-wind
             (lambda ()
               (set! group (%begin-group! name #f))
               (set! runner (test-runner-current)))
-            thunk
-            (lambda () (%end-group! runner group)))))))
+            (lambda ()
+              (call-with-values thunk
+                (lambda results
+                  (set! is-whole #t)
+                  (apply values results))))
+            (lambda ()
+              (%end-group! runner group)
+              (if is-whole (%note-closed! runner))))))))
 
 ;;; Makes the test with a name the latest one.
 (define (%new-test! runner name)

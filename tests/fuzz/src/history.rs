@@ -113,6 +113,7 @@ pub fn record() -> Recording {
         default_imports: defaults.to_vec(),
         evaluable: Vec::new(),
         is_counted: false,
+        stop: None,
     };
     let mut libraries = Resolver::new(vec![Box::new(Embedded::new("stdlib", duet_stdlib::FILES))]);
     let compiled = SchemePrograms::compile(&source, &mut libraries);

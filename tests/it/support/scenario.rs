@@ -97,6 +97,7 @@ impl Scenario {
             default_imports,
             evaluable,
             is_counted: false,
+            stop: None,
             arguments: Default::default(),
         };
         let compiled = SchemePrograms::compile(&source, &mut resolver);

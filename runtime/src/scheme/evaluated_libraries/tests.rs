@@ -72,6 +72,7 @@ impl Texts {
             default_imports: ["(duet kernel)", "(duet internal eval)"].map(parse).to_vec(),
             evaluable: self.libraries.keys().map(|name| parse(name)).collect(),
             is_counted: false,
+            stop: None,
         };
         let compiled = SchemePrograms::compile(&source, &mut self.clone());
         let (_, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{error:?}"));

@@ -51,6 +51,7 @@ fn world(turns: u64) -> World<SchemePrograms> {
         default_imports: vec![library("duet kernel"), library("duet internal eval")],
         evaluable: Vec::new(),
         is_counted: false,
+        stop: None,
     };
     let compiled = SchemePrograms::compile(&source, &mut Texts);
     let (_, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{error:?}"));

@@ -67,14 +67,18 @@ host_procedures! {
     };
 
     /// Shows a failure that the program has taken, with its place and its trace, to whoever follows
-    /// the run. `what` names what failed, `object` is what it raised; with `is-here`, nothing has
-    /// raised it, and the place is that of this call.
-    "%report-failure" "what object [is-here]" [2, 3] => |call| {
+    /// the run. `what` names what failed, `object` is what it raised. With `cause`, nothing has
+    /// raised `object`, and the place is that where the condition `cause` was raised, or else that
+    /// of this call.
+    "%report-failure" "what object [cause]" [2, 3] => |call| {
         let what = call.text(0, "a string or symbol")?;
         let object = call.argument(1);
         if let Some(expander) = call.expander {
-            let is_here = call.arguments.get(2).is_some_and(|is_here| *is_here != Value::FALSE);
-            let frames = if is_here { call.frames() } else { Vec::new() };
+            let cause = call.arguments.get(2).copied().filter(|cause| *cause != Value::FALSE);
+            let frames = cause.map_or_else(Vec::new, |cause| {
+                let raised = convert::frames_of(&call.instance.heap, call.code, cause);
+                if raised.is_empty() { call.frames() } else { raised }
+            });
             let failure = convert::failure(&call.instance.heap, call.code, expander, object, frames);
             call.turn.report_taken(what, failure)?;
         }

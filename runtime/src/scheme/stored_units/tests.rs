@@ -72,6 +72,7 @@ fn compiled(text: &str, said: &'static str) -> (SchemePrograms, crate::scheme::P
             .to_vec(),
         evaluable: Vec::new(),
         is_counted: false,
+        stop: None,
     };
     let compiled = SchemePrograms::compile(&source, &mut Asking(said));
     let (programs, program, _) = compiled.unwrap_or_else(|(error, _)| panic!("{text}: {error:?}"));
