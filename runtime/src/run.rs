@@ -106,7 +106,7 @@ pub struct Run {
     memory: Memory,
     inbox: Inbox,
     leaving: leaving::Leaving,
-    pub(crate) policy: SnapshotPolicy,
+    policy: SnapshotPolicy,
     since_snapshot: crate::run::snapshot::Since,
     images: crate::run::snapshot::Images,
     /// The versions that made the code of the instances, if it was loaded with a snapshot.

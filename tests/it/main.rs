@@ -96,6 +96,7 @@ mod preload;
 mod preserves;
 mod primitives;
 mod processes;
+mod questions;
 mod read_only;
 mod readme;
 mod repl;

@@ -119,7 +119,7 @@ impl Rerun {
     /// Takes snapshots, for a branch that is to be written.
     #[must_use]
     pub fn with_snapshots(mut self, policy: SnapshotPolicy) -> Self {
-        self.run.policy = policy;
+        self.run.set_snapshot_policy(policy);
         self
     }
 

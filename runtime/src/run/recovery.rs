@@ -61,6 +61,11 @@ impl Run {
         restored.take_up(&source, epoch, policy, recovery)
     }
 
+    /// Takes snapshots by this policy from now on.
+    pub(crate) fn set_snapshot_policy(&mut self, policy: SnapshotPolicy) {
+        self.policy = policy;
+    }
+
     /// Makes a run that was restored from a source ready to continue, under the epoch of a claim:
     /// decides about requests in flight as [`open`](Self::open) does.
     ///
