@@ -79,9 +79,10 @@ use other_text::Begun;
 /// A file of doubles is a dictionary in Preserves text from names of tools to lists of
 /// <returns VALUE>, <fails KIND MESSAGE>, <after MILLISECONDS REPLY>, <for TEXT REPLY>, which is
 /// for a call with this text, <asked PAYLOAD REPLY>, which is for a call with exactly this payload,
-/// <by ACTOR DEFINITION REPLY>, which in a test is for a call by this actor, preferably in this
-/// definition, and <silent>, which leaves the call without an answer. A single file may call these
-/// tools.
+/// <like PAYLOAD REPLY>, the same where <first N [REST ...]> stands for a list that begins as that
+/// of the payload before, <by ACTOR DEFINITION REPLY>, which in a test is for a call by this actor,
+/// preferably in this definition, and <silent>, which leaves the call without an answer. A single
+/// file may call these tools.
 ///
 /// Variables with KEY, TOKEN, SECRET or PASSWORD in their names are secrets, and so are those that
 /// `--secret` names. The program gets {{secret:NAME}}, which becomes the value only on the way to a

@@ -266,7 +266,7 @@ fn doubles_answer_in_the_place_of_tools() {
     let said = desk.check("run --double wrong.pr p.scm", 2, "");
     let expected = "`wrong.pr` is no script of doubles: reply 1 of a must be <returns value>, \
                     <fails kind message>, <after milliseconds reply>, <for text reply>, \
-                    <asked payload reply>, <by actor definition reply> or <silent>, not 1";
+                    <asked payload reply>, <like payload reply>, <by actor definition reply> or <silent>, not 1";
     assert!(said.contains(expected), "{said}");
     let said = desk.check("run --double none.pr p.scm", 1, "");
     assert!(said.contains("cannot read `none.pr`"), "{said}");

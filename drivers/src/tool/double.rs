@@ -6,11 +6,16 @@
 //! which is kept for a call with the text in its payload, `<asked PAYLOAD REPLY>`, which is kept
 //! for a call with exactly this payload, and `<by ACTOR DEFINITION REPLY>`, which is for a call by
 //! this actor, preferably in this definition, wherever it is known who calls. `<silent>` leaves a
-//! call without an answer, as if the program had withdrawn it before.
+//! call without an answer, as if the program had withdrawn it before. `<like PAYLOAD REPLY>` is
+//! `<asked …>` with a dictionary in which `<first COUNT [REST …]>` stands for a list: as many
+//! elements of the list that the payload before has there, then the rest. So the calls of a
+//! conversation, each of which repeats what was said, take as much room as what is new.
 //! INVARIANT: a tool that has a double is never called; a double has the description of the tool
 //! that it replaces.
 //! It does not answer calls; `scripted.rs` does.
 //! Read next: `tool/scripted.rs`.
+
+mod shared;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -66,7 +71,7 @@ impl fmt::Display for DoubleError {
                 formatter,
                 "reply {position} of {tool} must be <returns value>, <fails kind message>, \
                  <after milliseconds reply>, <for text reply>, <asked payload reply>, \
-                 <by actor definition reply> or <silent>, not {found}"
+                 <like payload reply>, <by actor definition reply> or <silent>, not {found}"
             ),
         }
     }
@@ -162,22 +167,27 @@ fn read(script: &str) -> Result<Vec<Scripted>, DoubleError> {
             .ok_or(DoubleError::NoDictionary)?
             .into_owned();
         let replies = replies.as_sequence().ok_or(DoubleError::NoDictionary)?;
+        let mut before: Option<IOValue> = None;
         (1..)
             .zip(replies)
             .try_fold(Scripted::new(name.clone()), |double, (position, reply)| {
                 let reply = IOValue::from(reply);
-                let read = read_reply(&reply).ok_or_else(|| DoubleError::NoReply {
+                let read = read_reply(&reply, before.as_ref()).ok_or_else(|| DoubleError::NoReply {
                     tool: name.clone(),
                     position,
                     found: format!("{reply:?}"),
                 })?;
+                if read.payload.is_some() {
+                    before.clone_from(&read.payload);
+                }
                 Ok(double.prepared(read))
             })
     };
     entries.map(double).collect()
 }
 
-fn read_reply(reply: &IOValue) -> Option<Reply> {
+/// Reads a reply; `before` is the payload of the one before it in the list.
+fn read_reply(reply: &IOValue, before: Option<&IOValue>) -> Option<Reply> {
     let plain = |outcome| Reply {
         payload: None,
         by: None,
@@ -201,22 +211,27 @@ fn read_reply(reply: &IOValue) -> Option<Reply> {
             Some(plain(Some(Err(failure))))
         }
         ("after", 2) => {
-            let mut reply = read_reply(&field(1))?;
+            let mut reply = read_reply(&field(1), before)?;
             reply.delay_ms = reply.delay_ms.saturating_add(count(&field(0))?);
             Some(reply)
         }
         ("for", 2) => {
-            let mut reply = read_reply(&field(1))?;
+            let mut reply = read_reply(&field(1), before)?;
             reply.texts.push(field(0).as_string()?.into_owned());
             Some(reply)
         }
         ("asked", 2) => {
-            let mut reply = read_reply(&field(1))?;
+            let mut reply = read_reply(&field(1), before)?;
             reply.payload = Some(field(0));
             Some(reply)
         }
+        ("like", 2) => {
+            let mut reply = read_reply(&field(1), before)?;
+            reply.payload = Some(shared::whole(&field(0), before?)?);
+            Some(reply)
+        }
         ("by", 3) => {
-            let mut reply = read_reply(&field(2))?;
+            let mut reply = read_reply(&field(2), before)?;
             let by = Asker {
                 actor: field(0).as_string()?.into_owned(),
                 definition: field(1).as_string()?.into_owned(),
@@ -244,7 +259,7 @@ pub struct RecordedCall {
 /// Writes a script with a reply to each call, in the order of the tools' names, then of the
 /// payloads and of who asked; equal calls keep their order.
 pub fn written(calls: &[RecordedCall]) -> String {
-    let mut tools: BTreeMap<&str, Vec<[String; 3]>> = BTreeMap::new();
+    let mut tools: BTreeMap<&str, Vec<(IOValue, [String; 3])>> = BTreeMap::new();
     for RecordedCall {
         tool,
         asking,
@@ -266,17 +281,20 @@ pub fn written(calls: &[RecordedCall]) -> String {
             _ => format!("<after {delay_ms} {reply}>"),
         };
         let by = format!("{} {}", text(&asking.asker.actor), text(&asking.asker.definition));
-        tools
-            .entry(tool)
-            .or_default()
-            .push([preserves(&asking.arguments.value()), by, reply]);
+        let payload = asking.arguments.value();
+        let texts = [preserves(&payload), by, reply];
+        tools.entry(tool).or_default().push((payload, texts));
     }
     let mut script = "{\n".to_owned();
     for (tool, mut replies) in tools {
-        replies.sort_by(|one, other| one[..2].cmp(&other[..2]));
+        replies.sort_by(|(_, one), (_, other)| one[..2].cmp(&other[..2]));
         script.push_str(&format!("  {}: [\n", preserves(&IOValue::new(tool.to_owned()))));
-        for [payload, by, reply] in replies {
-            script.push_str(&format!("    <asked {payload}\n     <by {by}\n      {reply}>>\n"));
+        let mut before: Option<IOValue> = None;
+        for (payload, [text, by, reply]) in replies {
+            let shared = before.as_ref().and_then(|before| shared::shortened(&payload, before));
+            let (label, text) = shared.map_or(("asked", text), |shared| ("like", shared));
+            script.push_str(&format!("    <{label} {text}\n     <by {by}\n      {reply}>>\n"));
+            before = Some(payload);
         }
         script.push_str("  ]\n");
     }
@@ -346,6 +364,53 @@ mod tests {
     }
 
     #[test]
+    fn a_conversation_takes_as_much_room_as_what_is_new() {
+        let asked = |said: usize| -> IOValue {
+            let messages: Vec<String> = (0..said)
+                .map(|number| format!("{{content: \"word {number}\"}}"))
+                .collect();
+            let text = format!("{{messages: [{}], model: \"m\"}}", messages.join(" "));
+            text.parse().expect("a value")
+        };
+        let call = |arguments: IOValue| RecordedCall {
+            tool: "model/chat".to_owned(),
+            asking: Asking {
+                asker: Asker {
+                    actor: "main".to_owned(),
+                    definition: String::new(),
+                },
+                what: "model/chat".to_owned(),
+                arguments: Fact::new(arguments).expect("small"),
+                nth: 1,
+            },
+            outcome: Some(Ok(IOValue::new(1))),
+            delay_ms: 0,
+        };
+        // The last one looks as if it were shortened, so it is written whole.
+        let odd: IOValue = "{messages: <first 1 []>, model: \"m\"}".parse().expect("a value");
+        let mut payloads: Vec<IOValue> = (1..=100).map(asked).chain([odd]).collect();
+        let script = written(&payloads.iter().cloned().map(call).collect::<Vec<_>>());
+        assert!(script.len() < 20_000, "{}", script.len());
+        let doubles = read(&script).expect("a script");
+        let mut found: Vec<IOValue> = doubles[0]
+            .left()
+            .into_iter()
+            .filter_map(|reply| reply.payload)
+            .collect();
+        found.sort();
+        payloads.sort();
+        assert_eq!(found, payloads);
+        for strange in [
+            "{a: [<like {m: <first 1 []>} <returns 1>>]}",
+            "{a: [<asked {m: []} <returns 1>> <like {m: <first 1 []>} <returns 1>>]}",
+            "{a: [<asked {m: [1]} <returns 1>> <like {n: <first 1 []>} <returns 1>>]}",
+            "{a: [<asked {m: [1]} <returns 1>> <like 1 <returns 1>>]}",
+        ] {
+            assert!(matches!(read(strange), Err(DoubleError::NoReply { .. })), "{strange}");
+        }
+    }
+
+    #[test]
     fn scripts_are_read_and_strange_ones_refused() {
         check("{}", Ok(&[]));
         check(
@@ -366,7 +431,7 @@ mod tests {
             "{a: [<return 1>]}",
             Err("reply 1 of a must be <returns value>, <fails kind message>, \
                  <after milliseconds reply>, <for text reply>, <asked payload reply>, \
-                 <by actor definition reply> or <silent>, not <return 1>"),
+                 <like payload reply>, <by actor definition reply> or <silent>, not <return 1>"),
         );
         check(&"[".repeat(100_000), Err("brackets are nested more than 512 deep"));
         check(
