@@ -44,7 +44,8 @@ impl Live {
         self.follow_traced(terminal)
     }
 
-    /// Has the calls of the traced names followed, which may stand for other procedures than before.
+    /// Has the calls of the traced names followed, which may stand for other procedures than
+    /// before.
     fn follow_traced(&mut self, terminal: &mut Terminal) -> Evaluated {
         let names = self.traced_names();
         match self.owned.inspector().follow_calls(&names) {
