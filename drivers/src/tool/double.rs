@@ -389,7 +389,7 @@ mod tests {
         // The last one looks as if it were shortened, so it is written whole.
         let odd: IOValue = "{messages: <first 1 []>, model: \"m\"}".parse().expect("a value");
         let mut payloads: Vec<IOValue> = (1..=100).map(asked).chain([odd]).collect();
-        let script = written(&payloads.iter().cloned().map(call).collect::<Vec<_>>());
+        let script = written(&payloads.as_slice().iter().cloned().map(call).collect::<Vec<_>>());
         assert!(script.len() < 20_000, "{}", script.len());
         let doubles = read(&script).expect("a script");
         let mut found: Vec<IOValue> = doubles[0]
