@@ -72,7 +72,7 @@ use crate::world_options::known::KnownNames;
 use asleep::DriveMode;
 use branches::Branches;
 use changed::changed_launch;
-pub(crate) use changed::{Replacement, changed};
+pub(crate) use changed::{Changed, Replacement, changed};
 use compiled::{CompiledPrograms, Pinned, pinned, pinned_or_kept};
 pub(crate) use keep::LeaseRenewals;
 use keep::RunLease;

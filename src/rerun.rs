@@ -27,7 +27,8 @@ use duet_runtime::state::event::Event;
 use crate::error::{CommandError, ExitCode};
 use crate::journal::{Journal, Place};
 use crate::launch::Program;
-use crate::owned_run::{self, Grantee, Replacement, compiled};
+use crate::owned_run::{self, Changed, Grantee, Replacement, compiled};
+use crate::render::SourceTexts;
 use crate::saying::{Way, say};
 use crate::terminal::Terminal;
 use crate::watch::Watched;
@@ -97,31 +98,7 @@ pub(crate) fn perform(
 ) -> Result<Rerun, CommandError> {
     let place = place(store, journal, address, rerun_request.from)?;
     let branch = new_branch(store, &place, rerun_request.branch)?;
-    let pinned = compiled::pinned(store, &place)?;
-    let known = pinned.programs.called_tools();
-    let ledger = place.source(store).ledger(Some(place.at()), pinned.programs)?;
-    let replacement = Replacement {
-        program: rerun_request.program,
-        granted: &granted_since(&ledger),
-        further: rerun_request.granted,
-    };
-    let changed = owned_run::changed(store, &place, replacement, terminal)?;
-    let grantee = Grantee {
-        name: &place.name(),
-        manifest: &changed.manifest,
-        with: Some(rerun_request.program.path),
-    };
-    grantee.warn(&known, &changed.programs, terminal);
-    if rerun::has_peers(&ledger) {
-        return Err(CommandError::problem(format!(
-            "{} has spoken with peers, who cannot be asked again yet, so changed code cannot take its place",
-            place.name()
-        ))
-        .advise(say![
-            Way::at("resume", place.name()),
-            " goes on with the code that the run began with"
-        ]));
-    }
+    let Replaced { ledger, texts, changed } = replaced(store, &place, rerun_request, terminal)?;
     let start = Start {
         run: place.run.clone(),
         branch: branch.clone(),
@@ -165,7 +142,7 @@ pub(crate) fn perform(
         comparison,
         ended,
         can_be_patched: store.need(&place.run, &place.branch)? != Need::Nothing,
-        texts: [pinned.texts, changed.texts],
+        texts: [texts, changed.texts],
     };
     Ok(Rerun {
         place,
@@ -173,6 +150,53 @@ pub(crate) fn perform(
         report,
         output,
         prepared,
+    })
+}
+
+/// A recorded run, and the program that takes the place of its own.
+struct Replaced {
+    ledger: Ledger,
+    /// The texts of the run.
+    texts: SourceTexts,
+    changed: Changed,
+}
+
+/// Reads the recorded run, and compiles the changed program.
+fn replaced(
+    store: &dyn Store,
+    place: &Place,
+    rerun_request: RerunRequest<'_>,
+    terminal: &mut Terminal,
+) -> Result<Replaced, CommandError> {
+    let pinned = compiled::pinned(store, place)?;
+    let known = pinned.programs.called_tools();
+    let ledger = place.source(store).ledger(Some(place.at()), pinned.programs)?;
+    let replacement = Replacement {
+        program: rerun_request.program,
+        granted: &granted_since(&ledger),
+        further: rerun_request.granted,
+    };
+    let changed = owned_run::changed(store, place, replacement, terminal)?;
+    let name = place.name();
+    if rerun::has_peers(&ledger) {
+        return Err(CommandError::problem(format!(
+            "{name} has spoken with peers, who cannot be asked again yet, so changed code cannot take its place"
+        ))
+        .advise(say![
+            Way::at("resume", name),
+            " goes on with the code that the run began with"
+        ]));
+    }
+    let grantee = Grantee {
+        name: &name,
+        manifest: &changed.manifest,
+        with: Some(rerun_request.program.path),
+    };
+    grantee.warn(&known, &changed.programs, terminal);
+    Ok(Replaced {
+        ledger,
+        texts: pinned.texts,
+        changed,
     })
 }
 

@@ -334,13 +334,7 @@ impl Course {
 
     fn act(&mut self, operation: &Operation) -> Outcome {
         match operation {
-            Operation::Say { text, turns } => {
-                self.run.deliver(Input::Evaluate {
-                    text: text.clone(),
-                    sources: Vec::new(),
-                });
-                self.step(turns + 1)
-            }
+            Operation::Say { text, turns } => self.say(text, *turns),
             Operation::Step { turns } => self.step(*turns),
             Operation::Answer { which, what } => {
                 if let Some(input) = self.world.answer(*which, *what)? {
@@ -405,6 +399,15 @@ impl Course {
             Operation::Ask { at, text } => self.ask(*at, text),
             Operation::Send { which } => self.send(*which),
         }
+    }
+
+    /// Evaluates a text, and takes some turns more.
+    fn say(&mut self, text: &str, turns: u64) -> Outcome {
+        self.run.deliver(Input::Evaluate {
+            text: text.to_owned(),
+            sources: Vec::new(),
+        });
+        self.step(turns + 1)
     }
 
     /// Takes turns while there are any to take.

@@ -267,15 +267,7 @@ impl OwnedRun {
             // The run stops when its owner has read this answer; `attend` sees to it.
             OwnerRequest::Stop {} => return Ok(self.turns(before)),
         }
-        let patches = self.run.state().patches.len();
-        match self.run.step() {
-            // The text has left no trace, so the run goes on as it was.
-            Err(RunError::Patch(failure)) => return Err(Refusal::Why(failure.to_string())),
-            step => step?,
-        };
-        if self.run.state().patches.len() != patches {
-            self.texts = SourceTexts::of(self.run.programs::<SchemePrograms>().expander());
-        }
+        self.take_turn()?;
         let done = match self.newest_failure() {
             Some(why) => Err(format!("turn {} failed: {why}", self.head())),
             None => Ok(self.turns(before)),
@@ -288,6 +280,20 @@ impl OwnedRun {
         }
         self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
         done.map_err(Refusal::Why)
+    }
+
+    /// Takes the turn of an input that others have asked for.
+    fn take_turn(&mut self) -> Result<(), Refusal> {
+        let patches = self.run.state().patches.len();
+        match self.run.step() {
+            // The text has left no trace, so the run goes on as it was.
+            Err(RunError::Patch(failure)) => return Err(Refusal::Why(failure.to_string())),
+            step => step?,
+        };
+        if self.run.state().patches.len() != patches {
+            self.texts = SourceTexts::of(self.run.programs::<SchemePrograms>().expander());
+        }
+        Ok(())
     }
 
     /// The turns that a request has led to: those after the first number, up to the second.

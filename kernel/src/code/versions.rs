@@ -160,8 +160,6 @@ pub struct DefinedProcedure {
     pub name: GlobalName,
     /// The number of its block in the space.
     pub block: usize,
-    /// Its block and those of all procedures in it.
-    pub blocks: BTreeSet<usize>,
 }
 
 impl CodeSpace {
@@ -176,7 +174,6 @@ impl CodeSpace {
                 Some(Opcode::DefineGlobal) => found.extend(made.get(&instruction.a()).map(|block| DefinedProcedure {
                     name: self.globals[instruction.w() as usize].clone(),
                     block: *block,
-                    blocks: self.blocks_within(*block),
                 })),
                 Some(_) | None => {}
             }
@@ -185,7 +182,7 @@ impl CodeSpace {
     }
 
     /// A block, and those of all procedures in it.
-    fn blocks_within(&self, block: usize) -> BTreeSet<usize> {
+    pub fn blocks_within(&self, block: usize) -> BTreeSet<usize> {
         let (mut found, mut pending) = (BTreeSet::new(), vec![block]);
         while let Some(block) = pending.pop() {
             if found.insert(block) {

@@ -77,7 +77,7 @@ impl SchemePrograms {
             })
         };
         let earlier = typed.0.values().filter(is_earlier);
-        earlier.flat_map(|one| one.blocks.iter().copied()).collect()
+        earlier.flat_map(|one| self.code.blocks_within(one.block)).collect()
     }
 
     /// The closures over a block, of which a heap has this many.
