@@ -279,7 +279,7 @@ impl Check<'_> {
             self.found.push(Found::Replayed {
                 run: run.to_string(),
                 branch: branch.to_string(),
-                snapshots: count.map(|count| *count as u64),
+                snapshots: count.copied(),
                 wrong: why.filter(|_| !is_others).cloned(),
                 unproved: why.filter(|_| is_others).cloned(),
             });

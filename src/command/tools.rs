@@ -117,7 +117,7 @@ fn form_of(tool: &Description) -> ToolForm {
         effect: tool.effect.to_string(),
         idempotent: tool.idempotent,
         needs: tool.needs.iter().map(ToString::to_string).collect(),
-        timeout_ms: tool.timeout_ms.into(),
+        timeout_ms: tool.timeout_ms,
         retry: RetryForm {
             attempts_max: tool.retry.attempts_max.into(),
             delay_ms: tool.retry.delay_ms,

@@ -98,7 +98,7 @@ impl Macros {
             [.., dot, _] if name(dot) == "." => &pattern[..],
             _ => return None,
         };
-        let last = fixed.last().map(|part| name(part))?;
+        let last = fixed.last().map(name)?;
         let in_body = self.in_bodies(definition, template, last);
         let is_body = |part: &&Range<usize>| {
             let name = name(part);

@@ -252,12 +252,14 @@ enum End {
 /// a file of (srfi 64), after which nothing could be tested.
 fn ends_by_exit(tested: &Tested, end: End) -> bool {
     let calls = tested.exit.iter().flat_map(|exit| exit.backtrace.iter());
-    let top_level = calls.filter_map(|frame| match &frame.at {
+    let mut top_level = calls.rev().filter_map(|frame| match &frame.at {
         FramePlace::Text { source, start } => Some((source, *start)),
         FramePlace::Unknown | FramePlace::Gone => None,
     });
-    let outermost = top_level.last();
-    end == End::Closed && outermost.is_some_and(|(source, start)| tested.texts.is_in_last_form(source, start))
+    end == End::Closed
+        && top_level
+            .next()
+            .is_some_and(|(source, start)| tested.texts.is_in_last_form(source, start))
 }
 
 /// The check of a file that ended before any assertion did.

@@ -27,18 +27,15 @@ pub(crate) fn request(command: &Command, place: &str) -> Option<Request> {
             (request.address, request.pattern) = (here(), pattern.clone());
         }),
         Command::Waits => filled(|request: &mut waits::Request| request.address = here()),
-        Command::Show(turn) => show::Request {
-            address: turn.as_deref().map_or_else(here, at),
-        }
-        .into(),
+        Command::Show(turn) => filled(|request: &mut show::Request| {
+            request.address = turn.as_deref().map_or_else(here, at);
+        }),
         Command::Frames(turn) => filled(|request: &mut frames::Request| {
             request.address = turn.as_deref().map_or_else(here, at);
         }),
-        Command::Explain(turn) => explain::Request {
-            address: turn.as_deref().map_or_else(here, at),
-            ..explain::Request::default()
-        }
-        .into(),
+        Command::Explain(turn) => filled(|request: &mut explain::Request| {
+            request.address = turn.as_deref().map_or_else(here, at);
+        }),
         Command::Branches => branches::Request { address: here() }.into(),
         Command::Why(pattern) => filled(|request: &mut why::Request| {
             (request.pattern, request.address) = (Some(pattern.clone()), here());
