@@ -81,6 +81,7 @@ fn a_report_is_fitted_to_the_terminal() {
             .args(["-c", "stty cols 80; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_duet")])
             .args(line.split(' '))
             .current_dir(desk.path(""))
+            .env("DUET_PAGER", "cat")
             .env("NO_COLOR", "1");
         let mut terminal = Terminal::start(&mut command, str::to_owned);
         terminal.expect(shown);

@@ -31,8 +31,8 @@ pub(crate) async fn a_click_on_a_value_shows_where_it_came_from(browser: &Browse
     )
     .await?;
     // A step leads to its turn.
-    browser.click("turn 2").await?;
-    browser.sees(".moment-title", "Turn 2").await?;
+    browser.click("turn 3").await?;
+    browser.sees(".moment-title", "Turn 3").await?;
     browser.go(&desk.address("order/main")).await?;
     browser.click("Variables there").await?;
     browser.click("\"none\"").await?;
