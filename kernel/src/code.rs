@@ -8,6 +8,7 @@
 //! Read next: `code/verify.rs`, `code/builtin.rs`, `machine.rs`.
 
 pub(crate) mod builtin;
+mod dependence;
 pub mod fingerprint;
 mod liveness;
 pub mod moves;
@@ -29,6 +30,7 @@ use crate::primitive::{self, Names, Primitive, PrimitiveBody};
 use crate::unit::{CompiledUnit, GlobalName, IntegratedCall, Mark};
 use crate::value::{Immediate, Value};
 
+pub(crate) use dependence::Dependence;
 use liveness::Liveness;
 use relocation::Relocation;
 pub use verify::VerifyError;
@@ -373,16 +375,10 @@ impl CodeSpace {
     /// The positions of the jumps of conditions in counted code, each with whether it jumps if its
     /// condition holds.
     pub fn conditional_jumps(&self) -> impl Iterator<Item = (u32, bool)> {
-        let sense = |instruction: &Instruction| {
-            let name = instruction.description().map_or("", |row| row.mnemonic);
-            let jumps_if = name.starts_with("jump-if") && name != "jump-if-false";
-            let jumps_unless = name.starts_with("jump-unless") || name == "jump-if-false";
-            (jumps_if || jumps_unless).then_some(jumps_if)
-        };
         let mark = Mark::Condition.instruction();
         let pairs = (1..).zip(self.instructions.windows(2));
         let marked = pairs.filter(move |(_, pair)| pair[0] == mark);
-        marked.filter_map(move |(position, pair)| Some((position, sense(&pair[1])?)))
+        marked.filter_map(|(position, pair)| Some((position, pair[1].jumps_if()?)))
     }
 
     /// The sources around an instruction that has none of its own, such as the load of a literal:

@@ -20,7 +20,7 @@ mod test;
 mod variables;
 
 pub(crate) use expression::literal_word;
-pub use variables::{Content, Home, Place, ScopedVariable, Site, UnitVariables};
+pub use variables::{Content, Home, Place, ScopedVariable, Site, UnitVariables, ValuePlace};
 
 use std::collections::BTreeMap;
 

@@ -424,6 +424,16 @@ impl Instruction {
         }
     }
 
+    /// Whether this is a jump on a condition, and then whether it jumps if the condition holds.
+    pub fn jumps_if(&self) -> Option<bool> {
+        match self.description()?.mnemonic {
+            "jump-if-false" => Some(false),
+            name if name.starts_with("jump-unless") => Some(false),
+            name if name.starts_with("jump-if") => Some(true),
+            _ => None,
+        }
+    }
+
     /// The distance of a jump from the next instruction, if this is one.
     pub fn jump_distance(&self) -> Option<i32> {
         let (_, role) = self.description()?.operands.last()?;

@@ -52,11 +52,12 @@ use value::Values;
 ///
 /// The first line has the expression that asserted the fact. The lines below it have the values in
 /// it, each with the expression that it came from, and further in the values that this expression
-/// used, down to literals and inputs. A variable, a field or a waiting procedure leads back to the
-/// turn that wrote it, an answer to the arguments of its call, a fact that the program received to
-/// the expression that asserted it; each such line names its turn. Duet finds them by taking the
-/// turn again, and as many turns before it as the values need; it follows ten million instructions
-/// in all, and says so if there are more.
+/// used, down to literals and inputs. A literal or a variable that a condition chose leads on to
+/// that condition. A variable, a field or a waiting procedure leads back to the turn that wrote it,
+/// an answer to the arguments of its call, a fact that the program received to the expression that
+/// asserted it; each such line names its turn. Duet finds them by taking the turn again, and as
+/// many turns before it as the values need; it follows ten million instructions in all, and says so
+/// if there are more.
 ///
 /// Then comes the turn in which the fact came last, or the line was written. Each line below is the
 /// turn that caused the one above, down to an input of a person or the start of the run. A tool's

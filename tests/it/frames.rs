@@ -230,3 +230,25 @@ fiber 2 of main/par-map 2
     // Whoever looks changes nothing.
     assert_eq!(desk.duet("replay p --check").code, 0);
 }
+
+#[test]
+fn a_procedure_shows_the_variables_of_the_top_level_that_it_reads() {
+    check(
+        "(define stock (string-length \"four\"))
+(define unused 1)
+(define-record-type thing (make-thing size) thing? (size thing-size))
+(define one (make-thing 3))
+(define (price count) (if (> count stock) (vector-ref (vector 1) count) (thing-size one)))
+(define total (+ 4 5))
+(display (+ 1 (price (* 2 total))))",
+        1,
+        "main failed
+  `price` at p.scm:7
+    count = 18
+    stock = 4
+    one = #<thing size: 3>
+  `(program)` at p.scm:9
+    total = 9
+",
+    );
+}

@@ -7,6 +7,8 @@
 #![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
 
 mod changed;
+mod chosen;
+mod reached;
 
 use serde_json::Value;
 

@@ -13,7 +13,7 @@ use crate::instruction::{Instruction, Opcode};
 use crate::unit::Mark;
 
 use super::CompileError;
-use super::variables::{BlockVariables, Held, Step};
+use super::variables::{BlockVariables, Held, Step, ValuePlace};
 
 /// A register of the frame being compiled.
 pub(super) type Register = u16;
@@ -158,6 +158,22 @@ impl Emitter {
         let offset = self.instructions.len() as u32;
         if let Some(variables) = &mut self.variables {
             variables.calls.push((offset, id));
+        }
+    }
+
+    /// Notes that the next instructions begin to make the value of an expression.
+    pub(super) fn note_value(&mut self, place: ValuePlace) {
+        let offset = self.instructions.len() as u32;
+        if let Some(variables) = &mut self.variables {
+            variables.values.push((offset, place));
+        }
+    }
+
+    /// Notes that the next instruction tests the value of the expression at a place.
+    pub(super) fn note_test(&mut self, span: Span) {
+        let offset = self.instructions.len() as u32;
+        if let Some(variables) = &mut self.variables {
+            variables.tests.push((offset, span));
         }
     }
 

@@ -13,7 +13,7 @@ use crate::unit::{EXACT_ARITY_MAX, Mark};
 use crate::value::{Immediate, Value};
 
 use super::emitter::{Emitter, Location, Origin, OwnName, OwnProcedure, Register};
-use super::variables::Held;
+use super::variables::{Held, ValuePlace};
 use super::{CompileError, Compiler};
 
 /// The destination of an expression's value.
@@ -40,6 +40,10 @@ impl Compiler<'_> {
     fn expression_here(&mut self, emitter: &mut Emitter, id: CoreId, context: Context) -> Result<(), CompileError> {
         let unit = self.unit;
         self.mark(emitter, id);
+        emitter.note_value(ValuePlace {
+            span: unit.spans[id.0 as usize],
+            is_truth: false,
+        });
         match &unit.nodes[id.0 as usize] {
             Core::Constant(datum) => self.simple(emitter, context, |compiler, emitter, target| {
                 compiler.literal(emitter, id, datum, target);

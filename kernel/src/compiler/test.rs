@@ -16,6 +16,7 @@ use crate::value::Value;
 
 use super::emitter::{Emitter, Label};
 use super::expression::{Context, emit_immediate};
+use super::variables::ValuePlace;
 use super::{CompileError, Compiler};
 
 /// A jump and its opposite.
@@ -161,7 +162,7 @@ impl Compiler<'_> {
     pub(super) fn truth(&mut self, emitter: &mut Emitter, id: CoreId, context: Context) -> Result<(), CompileError> {
         let around = self.valued.replace(id);
         let done = self.true_or(emitter, id, context, |compiler, emitter| {
-            compiler.boolean(emitter, Value::FALSE, context)
+            compiler.boolean(emitter, id, Value::FALSE, context)
         });
         self.valued = around;
         done
@@ -192,7 +193,7 @@ impl Compiler<'_> {
         let is_false = emitter.new_label();
         let done = emitter.new_label();
         self.test(emitter, id, is_false, false)?;
-        self.boolean(emitter, Value::TRUE, context)?;
+        self.boolean(emitter, id, Value::TRUE, context)?;
         if context != Context::Tail {
             emitter.jump(Opcode::Jump, 0, done);
         }
@@ -202,8 +203,19 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn boolean(&mut self, emitter: &mut Emitter, truth: Value, context: Context) -> Result<(), CompileError> {
-        self.effectful(emitter, context, |_, emitter, target| {
+    /// Generates the truth of a predicate's call.
+    fn boolean(
+        &mut self,
+        emitter: &mut Emitter,
+        id: CoreId,
+        truth: Value,
+        context: Context,
+    ) -> Result<(), CompileError> {
+        self.effectful(emitter, context, |compiler, emitter, target| {
+            emitter.note_value(ValuePlace {
+                span: compiler.unit.spans[id.0 as usize],
+                is_truth: true,
+            });
             emit_immediate(emitter, truth, target);
             Ok(())
         })
@@ -295,19 +307,19 @@ impl Compiler<'_> {
         emitter.at(self.place(id));
     }
 
-    /// Marks in a counted unit that the jump that follows is the condition at the expression,
-    /// unless it only makes the value of a predicate's call.
+    /// Notes that the jump that follows is the condition at the expression; marks it in a counted
+    /// unit, unless it only makes the value of a predicate's call.
     fn decide(&self, emitter: &mut Emitter, id: CoreId) {
-        if !self.unit.is_counted || self.valued == Some(id) {
-            return;
-        }
         let mut deciding = id;
         if let Core::Local(variable) = self.node(id)
             && let Some(first) = self.firsts.get(variable)
         {
             deciding = *first;
         }
-        emitter.mark(Mark::Condition, self.place(deciding));
+        if self.unit.is_counted && self.valued != Some(id) {
+            emitter.mark(Mark::Condition, self.place(deciding));
+        }
+        emitter.note_test(self.unit.spans[deciding.0 as usize]);
     }
 
     fn test_conditional(

@@ -8,7 +8,7 @@
 //! It does not read frames; `machine/inspection.rs` does.
 
 use crate::core::{Core, CoreId, Unit, VariableId};
-use crate::datum::{Datum, Name};
+use crate::datum::{Datum, Name, Span};
 use crate::unit::{Block, CompiledUnit};
 
 use super::emitter::Register;
@@ -43,6 +43,19 @@ pub(super) struct BlockVariables {
     pub(super) steps: Vec<(u32, Step)>,
     /// The calls that have frames of their own.
     pub(super) calls: Vec<(u32, CoreId)>,
+    /// Where the instructions of an expression begin that makes a value.
+    pub(super) values: Vec<(u32, ValuePlace)>,
+    /// The jumps on conditions, with the places of these.
+    pub(super) tests: Vec<(u32, Span)>,
+}
+
+/// The place of an expression that makes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValuePlace {
+    /// The place in the text.
+    pub span: Span,
+    /// Whether it is the call of a predicate whose truth jumps have made.
+    pub is_truth: bool,
 }
 
 /// Names a form of the unit before integration: the calls in whose procedures it stands, outermost
@@ -173,8 +186,7 @@ impl UnitVariables {
     /// whose block it is. The latter has the captured ones first, then those in registers, outer
     /// ones first. Empty if there is no such instruction.
     pub fn at(&self, offset: u32) -> Vec<Vec<ScopedVariable>> {
-        let mut blocks = self.blocks.iter();
-        let Some((start, _, block)) = blocks.find(|(start, end, _)| (*start..*end).contains(&offset)) else {
+        let Some((start, block)) = self.block_at(offset) else {
             return Vec::new();
         };
         let bound = block.held_at(offset - start).into_iter();
@@ -256,6 +268,28 @@ impl UnitVariables {
             block.calls.iter().map(site).collect::<Vec<_>>()
         };
         self.blocks.iter().enumerate().flat_map(of_block).collect()
+    }
+
+    /// Returns the place of the literal, the variable or the predicate's call whose value the
+    /// instruction at `offset` of the unit makes.
+    pub fn value_at(&self, offset: u32) -> Option<ValuePlace> {
+        let (start, block) = self.block_at(offset)?;
+        let after = block.values.partition_point(|(at, _)| start + at <= offset);
+        let last = block.values[..after].last();
+        last.filter(|(at, _)| start + at == offset).map(|(_, place)| *place)
+    }
+
+    /// Returns the place of the condition on which the instruction at `offset` of the unit jumps.
+    pub fn test_at(&self, offset: u32) -> Option<Span> {
+        let (start, block) = self.block_at(offset)?;
+        let known = block.tests.binary_search_by_key(&offset, |(at, _)| start + at);
+        known.ok().map(|number| block.tests[number].1)
+    }
+
+    fn block_at(&self, offset: u32) -> Option<(u32, &BlockVariables)> {
+        let mut blocks = self.blocks.iter();
+        let (start, _, block) = blocks.find(|(start, end, _)| (*start..*end).contains(&offset))?;
+        Some((*start, block))
     }
 
     /// Whether a parameter of the procedure that was integrated in the last of some nested calls

@@ -6,8 +6,10 @@
 //! collect while a computation is traced, so a word keeps its place.
 //! It does not know texts. Read next: `tracing/step.rs`.
 
+mod access;
 mod chain;
 mod contents;
+mod decision;
 mod moved;
 mod primitive;
 mod step;
@@ -19,6 +21,7 @@ use std::sync::Arc;
 use crate::heap::{Heap, Kind, TableEntry};
 use crate::value::Value;
 use contents::Contents;
+use decision::Decisions;
 use moved::{BeforeMove, Former};
 
 pub use moved::MovedWord;
@@ -29,7 +32,8 @@ pub type OriginId = u32;
 /// How a value came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
-    /// An instruction of the text names it: a literal or a procedure.
+    /// An instruction of the text names it: a literal or a procedure. Its parts are the conditions
+    /// that chose it among others, the nearest first.
     Literal,
     /// An instruction or a primitive computed it from its parts.
     Computed,
@@ -41,6 +45,14 @@ pub enum Sort {
     Given,
     /// The traced computation found it in a variable or an object.
     Found,
+    /// A condition chose it, a variable's value, among others; the first part is the variable's,
+    /// the others are the conditions, the nearest first.
+    Chosen,
+    /// A jump computed it, a truth, from its parts.
+    Tested,
+    /// It is no value, but a condition that chose one; its part is what was tested, if that was
+    /// traced.
+    Condition,
     /// It is no value, but a call that is in progress.
     Call,
 }
@@ -146,6 +158,8 @@ pub struct Trace {
     /// The origins of the values that the next computation receives, if the host has read them from
     /// the heap.
     passed: Option<Vec<OriginId>>,
+    /// The tests that decided which instructions were executed.
+    decisions: Decisions,
     /// The inputs of an instruction, between instructions; kept for its room.
     scratch: Vec<(Value, OriginId)>,
     /// Instructions that may still be traced.
@@ -180,6 +194,7 @@ impl Trace {
             calls: Vec::new(),
             awaited: None,
             passed: None,
+            decisions: Decisions::default(),
             scratch: Vec::new(),
             left: instructions_max,
             cut: None,
@@ -401,7 +416,7 @@ impl Trace {
 }
 
 /// Where a value is made.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Place {
     position: u32,
     caller: OriginId,

@@ -5,15 +5,17 @@
 //! INVARIANT: looking leaves nothing behind, and evaluates nothing.
 //! Read next: `kernel/src/compiler/variables.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use duet_kernel::code::CodeSpace;
 use duet_kernel::compiler::{Home, ScopedVariable, UnitVariables, variables_of};
 use duet_kernel::datum::shortened;
-use duet_kernel::heap::{Heap, RootId};
+use duet_kernel::heap::{Heap, Kind, Register, RootId};
+use duet_kernel::instruction::Opcode;
 use duet_kernel::machine::{FrameWords, NativeMode, OriginId, ParkedFrame, Trace, cell_value, parked_frames};
 use duet_kernel::printer::write_limited;
-use duet_kernel::value::Value;
+use duet_kernel::unit::IntegratedCall;
+use duet_kernel::value::{Immediate, Value};
 
 use super::actor::SchemeActor;
 use super::convert;
@@ -23,6 +25,9 @@ use crate::model::identity::{Callable, FiberId};
 
 /// The maximum number of frames that are shown.
 const FRAMES_MAX: usize = 64;
+
+/// The maximum number of variables of the top level that are shown.
+const GLOBALS_MAX: usize = 64;
 
 /// The maximum length of a variable's value as text, in characters.
 const VALUE_CHARACTERS_MAX: usize = 400;
@@ -42,7 +47,8 @@ pub struct VariableShown {
 pub struct FrameShown {
     /// The procedure and where it waits.
     pub frame: Frame,
-    /// The variables in scope there, outer ones first; none for a frame of one of Duet's libraries.
+    /// The variables in scope there, outer ones first, then those of the top level that the
+    /// procedure reads; none for a frame of one of Duet's libraries.
     pub variables: Vec<VariableShown>,
 }
 
@@ -63,11 +69,29 @@ pub(super) struct TracedVariable {
     pub(super) leaves: Vec<OriginId>,
 }
 
+/// A variable in scope at a frame.
+#[derive(Clone)]
+enum InScope {
+    /// One of the procedure's own.
+    Own(ScopedVariable),
+    /// One of the top level that the procedure reads, and its number.
+    Global(String, u32),
+}
+
+impl InScope {
+    fn name(&self) -> &str {
+        match self {
+            Self::Own(variable) => variable.name.as_str(),
+            Self::Global(name, _) => name,
+        }
+    }
+}
+
 /// The variables of each frame that is worth showing, innermost first.
 pub(super) type TracedFrames = Vec<Vec<TracedVariable>>;
 
 /// The variables of units that were compiled again, by the place of their code.
-type Units = BTreeMap<u32, Option<UnitVariables>>;
+pub(super) type Units = BTreeMap<u32, Option<UnitVariables>>;
 
 /// A strand that ended with a raise, which those who wait for it raise again.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,16 +185,16 @@ impl SchemePrograms {
     }
 
     fn traced_frames(&self, heap: &Heap, trace: &Trace, frames: &[ParkedFrame]) -> TracedFrames {
-        let mut units = BTreeMap::new();
         let mut traced = Vec::new();
-        for frame in frames {
-            for (shown, scope) in self.procedures(&mut units, heap, frame) {
+        for (frame, procedures) in frames.iter().zip(self.procedures_of(heap, frames)) {
+            for (shown, scope) in procedures {
                 if !shown.is_worth_showing() {
                     continue;
                 }
-                let leaves = |name: &str| {
-                    let variable = scope.iter().rfind(|variable| variable.name.as_str() == name);
-                    variable.map_or_else(Vec::new, |variable| leaves_of(heap, trace, frame, variable))
+                let leaves = |name: &str| match scope.iter().rfind(|variable| variable.name() == name) {
+                    Some(InScope::Own(variable)) => leaves_of(heap, trace, frame, variable),
+                    Some(InScope::Global(_, number)) => leaves_of_global(heap, trace, *number),
+                    None => Vec::new(),
                 };
                 let variables = shown
                     .variables
@@ -187,21 +211,24 @@ impl SchemePrograms {
     }
 
     fn shown(&self, heap: &Heap, frames: &[ParkedFrame]) -> Vec<FrameShown> {
-        let mut units = Units::new();
-        let shown = frames
-            .iter()
-            .flat_map(|frame| self.procedures(&mut units, heap, frame).into_iter());
-        shown.map(|(shown, _)| shown).collect()
+        let procedures = self.procedures_of(heap, frames).into_iter().flatten();
+        procedures.map(|(shown, _)| shown).collect()
     }
 
-    /// The procedures that share a frame because the compiler integrated calls, innermost first,
-    /// each with the places of its variables.
-    fn procedures(
-        &self,
-        units: &mut Units,
-        heap: &Heap,
-        frame: &ParkedFrame,
-    ) -> Vec<(FrameShown, Vec<ScopedVariable>)> {
+    /// For each frame, the procedures that share it because the compiler integrated calls,
+    /// innermost first, each with its variables. A variable of the top level stands with the
+    /// innermost procedure that reads it.
+    fn procedures_of(&self, heap: &Heap, frames: &[ParkedFrame]) -> Vec<Vec<(FrameShown, Vec<InScope>)>> {
+        let (mut units, mut seen) = (Units::new(), BTreeSet::new());
+        let of_frame = |frame: &ParkedFrame| {
+            let mut procedures = self.procedures(&mut units, heap, frame);
+            self.add_globals(heap, frame, &mut seen, &mut procedures);
+            procedures
+        };
+        frames.iter().map(of_frame).collect()
+    }
+
+    fn procedures(&self, units: &mut Units, heap: &Heap, frame: &ParkedFrame) -> Vec<(FrameShown, Vec<InScope>)> {
         let listed = convert::listed(&frame.entries, &self.present.expander);
         let mut scopes = self.variables_at(units, frame.position);
         scopes.resize(listed.len(), Vec::new());
@@ -210,21 +237,92 @@ impl SchemePrograms {
                 scope.clear();
             }
             let variables = shown_variables(heap, &self.code, frame, &scope);
-            (FrameShown { frame: at, variables }, scope)
+            let scope = scope.into_iter().map(InScope::Own);
+            (FrameShown { frame: at, variables }, scope.collect())
         };
         listed.into_iter().zip(scopes).map(with).collect()
     }
 
-    fn variables_at(&self, units: &mut Units, position: u32) -> Vec<Vec<ScopedVariable>> {
-        let Some((unit, start)) = self.unit_at(position) else {
-            return Vec::new();
+    /// Adds the variables of the top level that the procedures of a frame read, procedures and
+    /// other values that do not change excepted.
+    fn add_globals(
+        &self,
+        heap: &Heap,
+        frame: &ParkedFrame,
+        seen: &mut BTreeSet<u32>,
+        procedures: &mut [(FrameShown, Vec<InScope>)],
+    ) {
+        let block = self.code.block_at(frame.position);
+        let Some((block, unit)) = block.zip(self.code.unit_at(frame.position)) else {
+            return;
         };
-        let compile = || variables_of(unit, &self.code).ok().flatten();
-        let variables = units.entry(start).or_insert_with(compile);
-        variables
-            .as_ref()
-            .map_or_else(Vec::new, |variables| variables.at(position - start))
+        let active: Vec<_> = self.code.integrated_at(frame.position).collect();
+        for position in block.start..block.end {
+            let instruction = self.code.instructions()[position as usize];
+            let number = instruction.w();
+            if instruction.opcode() != Some(Opcode::Global) || seen.len() == GLOBALS_MAX || seen.contains(&number) {
+                continue;
+            }
+            let is_in = |call: &&IntegratedCall| self.code.integrated_at(position).any(|one| std::ptr::eq(one, *call));
+            let place = active.iter().position(is_in).unwrap_or(active.len());
+            let value = global_value(heap, number).filter(|value| is_plain(heap, *value));
+            let global = self.code.globals().get(number as usize);
+            let global = global.filter(|global| global.library == unit.name);
+            let Some(((value, global), (shown, scope))) = value.zip(global).zip(procedures.get_mut(place)) else {
+                continue;
+            };
+            let name = global.name.as_str();
+            let is_hidden = scope.iter().any(|inner| inner.name() == name);
+            if is_hidden || !matches!(shown.frame.at, FramePlace::Text { .. }) {
+                continue;
+            }
+            seen.insert(number);
+            shown.variables.push(VariableShown {
+                name: name.to_owned(),
+                value: Some(write_limited(heap, &self.code, value, VALUE_CHARACTERS_MAX)),
+            });
+            scope.push(InScope::Global(name.to_owned(), number));
+        }
     }
+
+    fn variables_at(&self, units: &mut Units, position: u32) -> Vec<Vec<ScopedVariable>> {
+        let read = |variables: &UnitVariables, offset| Some(variables.at(offset));
+        self.with_unit(units, position, read).unwrap_or_default()
+    }
+
+    /// Reads what compiling the text again says of the instruction at a position.
+    pub(super) fn with_unit<T>(
+        &self,
+        units: &mut Units,
+        position: u32,
+        read: impl Fn(&UnitVariables, u32) -> Option<T>,
+    ) -> Option<T> {
+        let (unit, start) = self.unit_at(position)?;
+        let compile = || variables_of(unit, &self.code).ok().flatten();
+        let variables = units.entry(start).or_insert_with(compile).as_ref()?;
+        read(variables, position - start)
+    }
+}
+
+/// The value of a variable of the top level; `None` if it has none yet.
+fn global_value(heap: &Heap, number: u32) -> Option<Value> {
+    let globals = heap.register(Register::Globals);
+    let is_there = heap.is_kind(globals, Kind::Vector) && (number as usize) < heap.object_length(globals);
+    let value = is_there.then(|| heap.field(globals, number as usize))?;
+    (value != Value::UNDEFINED).then_some(value)
+}
+
+/// Whether a value is none of those that a definition of a procedure or of a record type gives.
+fn is_plain(heap: &Heap, value: Value) -> bool {
+    !value.is_immediate(Immediate::Primitive)
+        && !heap.is_kind(value, Kind::Closure)
+        && !heap.is_kind(value, Kind::RecordType)
+}
+
+fn leaves_of_global(heap: &Heap, trace: &Trace, number: u32) -> Vec<OriginId> {
+    let word = heap.register(Register::Globals).index() + 1 + number as usize;
+    let value = global_value(heap, number);
+    value.map_or_else(Vec::new, |value| trace.leaves(heap, &[(value, trace.in_heap(word))]))
 }
 
 /// Whether the frames around a raise are still there where it was not caught.

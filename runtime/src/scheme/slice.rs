@@ -4,6 +4,7 @@
 //! the first traced turn; what Duet's libraries do in between is no step.
 //! Read next: `tracing.rs`, `kernel/src/machine/tracing.rs`.
 
+mod choice;
 mod found;
 mod steps;
 
@@ -19,13 +20,14 @@ use duet_kernel::printer::write_limited;
 use duet_kernel::value::Value;
 
 use super::actor::SchemeActor;
-use super::convert::EMBEDDED;
+use super::convert::{self, Class, EMBEDDED};
 use super::frames::TracedFrames;
 use super::programs::SchemePrograms;
 use super::traced_turn::{EventSource, TracedTurn};
 use crate::model::failure::Origin;
 use crate::model::identity::{ActorId, Callable};
-use found::{SliceStep, ordered, weighed};
+use choice::Texts;
+use found::{Node, SliceStep, contains, has_word, ordered, weighed};
 
 pub use steps::{How, Slice, ValueStep};
 
@@ -86,6 +88,7 @@ impl SchemePrograms {
             last: self.traced.last()?,
             leads_on: Cell::new(false),
             carried_since: Cell::new(None),
+            texts: Texts::default(),
         };
         let roots = match slicing.roots(wanted) {
             Ok(roots) => roots,
@@ -114,19 +117,6 @@ impl SchemePrograms {
     }
 }
 
-/// A value, or a call of the host that passed a value on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Node {
-    Value(OriginId),
-    /// The action by which a value came into the event of a later turn: the number of the turn that
-    /// received it, and of the source among those of its events.
-    Sent {
-        value: OriginId,
-        received: usize,
-        source: usize,
-    },
-}
-
 /// The values to explain.
 #[derive(Default)]
 struct Roots {
@@ -145,6 +135,7 @@ struct Slicing<'a> {
     leads_on: Cell<bool>,
     /// The first turn that sent what a library read in an event, if it was not traced.
     carried_since: Cell<Option<Sequence>>,
+    texts: Texts,
 }
 
 impl Slicing<'_> {
@@ -154,7 +145,7 @@ impl Slicing<'_> {
             Wanted::Action(action) => Ok(self
                 .call_of(self.last, *action)
                 .map_or_else(Roots::default, |call| Roots {
-                    ids: call.leaves.clone(),
+                    ids: self.leaves_of(self.last, call),
                     within: self.own_span(Node::Value(call.call)),
                     value: None,
                 })),
@@ -215,8 +206,25 @@ impl Slicing<'_> {
         Err(names)
     }
 
+    /// Whether a value is a literal that no condition chose.
     fn is_literal(&self, id: OriginId) -> bool {
-        self.trace.origin(id).is_none_or(|origin| origin.sort == Sort::Literal)
+        let is_literal = self.trace.origin(id).is_none_or(|origin| origin.sort == Sort::Literal);
+        is_literal && self.trace.parts(id).is_empty()
+    }
+
+    /// The origins of what a call of the host has passed on. A handle says what is replaced or
+    /// taken back, and is no part of any value.
+    fn leaves_of(&self, turn: &TracedTurn, call: &HostCall) -> Vec<OriginId> {
+        let actor = turn.turn.actor;
+        let is_handle = |id: &OriginId| {
+            let Some(value) = self.trace.origin(*id).map(|origin| origin.value) else {
+                return false;
+            };
+            let heap = (self.actors)(actor).map(|actor| &actor.instance.heap);
+            let heap = self.trace.former_heap(actor.0, *id).or(heap);
+            heap.is_some_and(|heap| convert::referent(heap, Class::Handle, value).is_some())
+        };
+        call.leaves.iter().copied().filter(|id| !is_handle(id)).collect()
     }
 
     /// The steps that are nearest to the roots, and the number of further ones that are known.
@@ -225,7 +233,7 @@ impl Slicing<'_> {
         let mut found: Vec<SliceStep> = Vec::new();
         let mut left: VecDeque<(Node, usize, Option<usize>)> = VecDeque::new();
         let first: Vec<Node> = roots.ids.iter().copied().map(Node::Value).collect();
-        let first = self.visible(&first, roots.within);
+        let (first, _) = self.visible(&first, roots.within);
         left.extend(first.into_iter().map(|node| (node, 0, None)));
         while let Some((node, depth, parent)) = left.pop_front() {
             if !seen.insert(node) {
@@ -242,16 +250,21 @@ impl Slicing<'_> {
                 parent,
                 weight: 1,
             });
-            let next = self.visible(&self.parts(node), self.own_span(node));
+            let within = self.own_span(node);
+            let (mut next, conditions) = self.visible(&self.parts(node), within);
+            if next.is_empty() {
+                (next, _) = self.visible(&conditions, within);
+            }
             left.extend(next.into_iter().map(|next| (next, depth + 1, Some(index))));
         }
         (weighed(found), 0)
     }
 
-    /// The nearest steps among values and their parts, in an expression.
-    fn visible(&self, nodes: &[Node], within: Option<Span>) -> Vec<Node> {
+    /// The nearest steps among values and their parts, in an expression, and the conditions by
+    /// which libraries chose literals among them.
+    fn visible(&self, nodes: &[Node], within: Option<Span>) -> (Vec<Node>, Vec<Node>) {
         let mut left: Vec<Node> = nodes.iter().rev().copied().collect();
-        let (mut seen, mut visible) = (BTreeSet::new(), Vec::new());
+        let (mut seen, mut visible, mut conditions) = (BTreeSet::new(), Vec::new(), Vec::new());
         while let Some(node) = left.pop() {
             if seen.len() > HIDDEN_MAX || !seen.insert(node) {
                 continue;
@@ -261,27 +274,27 @@ impl Slicing<'_> {
                 continue;
             }
             let parts = self.parts(node);
-            if self.is_found(node) && parts.is_empty() {
+            if self.is_found(node) && parts.is_empty() || self.is_unknown_condition(node) {
                 self.leads_on.set(true);
             }
+            conditions.extend(self.library_condition(node));
             left.extend(parts.into_iter().rev());
         }
-        visible
+        (visible, conditions)
     }
 
     /// The values from which another was made, those of earlier turns included.
     fn parts(&self, node: Node) -> Vec<Node> {
-        let values = |ids: &[OriginId]| ids.iter().copied().map(Node::Value).collect();
         match node {
             Node::Sent { received, source, .. } => {
-                let call = self.source(received, source).and_then(|source| self.sender(source));
-                call.map_or_else(Vec::new, |call| values(&call.leaves))
+                let source = self.source(received, source);
+                source.map_or_else(Vec::new, |source| self.sent_by(source))
             }
             Node::Value(id) => {
                 let Some(received) = self.received(id) else {
                     let carried = self.carried(id);
                     return if carried.is_empty() {
-                        values(self.trace.parts(id))
+                        self.chosen_parts(id)
                     } else {
                         carried
                     };
@@ -295,7 +308,7 @@ impl Slicing<'_> {
                             received,
                             source: number,
                         }),
-                        (None, Some(call)) => parts.extend(call.leaves.iter().copied().map(Node::Value)),
+                        (None, Some(_)) => parts.extend(self.sent_by(source)),
                     }
                 }
                 parts
@@ -363,6 +376,13 @@ impl Slicing<'_> {
         self.call_of(self.turn_at(source.turn)?, source.action)
     }
 
+    /// The values that a source has passed on.
+    fn sent_by(&self, source: &EventSource) -> Vec<Node> {
+        let sent = self.turn_at(source.turn).zip(self.sender(source));
+        let leaves = sent.map_or_else(Vec::new, |(turn, call)| self.leaves_of(turn, call));
+        leaves.into_iter().map(Node::Value).collect()
+    }
+
     fn turn_at(&self, sequence: Sequence) -> Option<&TracedTurn> {
         let turns = &self.programs.traced;
         let found = turns.binary_search_by_key(&sequence, |turn| turn.turn.sequence);
@@ -392,14 +412,16 @@ impl Slicing<'_> {
         let Some(origin) = self.trace.origin(id) else {
             return false;
         };
+        if let (Sort::Literal | Sort::Chosen | Sort::Tested, Some(place)) = (origin.sort, self.place_of_choice(id)) {
+            return Some(place) != within;
+        }
         let span = match origin.sort {
             Sort::Literal => self.literal_span(id, origin),
-            Sort::Computed | Sort::Returned | Sort::Answered | Sort::Given | Sort::Found | Sort::Call => {
-                self.span(origin.position)
-            }
+            Sort::Computed | Sort::Returned | Sort::Answered | Sort::Given | Sort::Found => self.span(origin.position),
+            Sort::Chosen | Sort::Tested | Sort::Condition | Sort::Call => None,
         };
         match origin.sort {
-            Sort::Call => false,
+            Sort::Chosen | Sort::Tested | Sort::Condition | Sort::Call => false,
             Sort::Given => true,
             Sort::Answered => !self.trace.parts(id).is_empty() || self.own_span(node).is_some(),
             Sort::Found => span.is_some(),
@@ -461,7 +483,8 @@ impl Slicing<'_> {
     fn own_span(&self, node: Node) -> Option<Span> {
         match node {
             Node::Value(id) if self.is_configuration(id) => None,
-            Node::Value(id) => self.span_around(id),
+            Node::Value(id) if self.is_found(node) => self.place_of_choice(id),
+            Node::Value(id) => self.place_of_choice(id).or_else(|| self.span_around(id)),
             Node::Sent { received, source, .. } => self.call_span(self.sender(self.source(received, source)?)?),
         }
     }
@@ -503,6 +526,7 @@ impl Slicing<'_> {
         })
     }
 
+    /// A step as it is reported.
     fn step(&self, found: &SliceStep) -> ValueStep {
         let span = self.own_span(found.node);
         let step = |value, how, turn| ValueStep {
@@ -533,11 +557,14 @@ impl Slicing<'_> {
         let origin = self.trace.origin(id);
         let value = origin.map_or_else(String::new, |origin| self.value_of(id, origin));
         let how = match origin.map(|origin| origin.sort) {
+            Some(Sort::Literal) if self.choice(id).is_some_and(|choice| !choice.is_literal) => How::Computed,
             Some(Sort::Literal) => How::Literal,
             Some(Sort::Answered) => How::Answered,
             Some(Sort::Given) => How::Input,
             Some(Sort::Found) | None => How::Earlier,
-            Some(Sort::Computed | Sort::Returned | Sort::Call) => How::Computed,
+            Some(Sort::Computed | Sort::Returned | Sort::Chosen | Sort::Tested | Sort::Condition | Sort::Call) => {
+                How::Computed
+            }
         };
         let turns = &self.programs.traced;
         let made = match how {
@@ -568,17 +595,4 @@ fn of_variable(frames: &TracedFrames, variable: &Variable) -> Result<Roots, Vec<
         }
     }
     Err(names)
-}
-
-/// Whether a text has another, not as a part of a longer word.
-fn has_word(text: &str, word: &str) -> bool {
-    let is_apart = |next: Option<char>| next.is_none_or(|next| !next.is_alphanumeric());
-    !word.is_empty()
-        && text
-            .match_indices(word)
-            .any(|(at, _)| is_apart(text[..at].chars().next_back()) && is_apart(text[at + word.len()..].chars().next()))
-}
-
-fn contains(outer: Span, inner: Span) -> bool {
-    outer.source == inner.source && outer.start <= inner.start && inner.end <= outer.end
 }

@@ -69,7 +69,7 @@ pub(super) struct Step {
     /// The turn in which it came to be; for what was there earlier, the first turn that was
     /// followed.
     turn: u64,
-    /// The expression; null if it is not in a text of the program.
+    /// The expression; null if it is not in a text of the program, or only used the value.
     by: Option<TextForm>,
 }
 

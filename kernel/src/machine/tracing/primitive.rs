@@ -17,13 +17,16 @@ use crate::primitive::Primitive;
 use crate::value::Value;
 
 use super::step::Before;
-use super::words::{Call, Source, fields};
+use super::words::{Call, Copied, Source, fields};
 use super::{OriginId, Place, Sort, Trace, Written};
 
 /// The maximum of words of the arguments that are compared.
 const REACHED_MAX: usize = 1024;
 /// The maximum of words made by a primitive that are compared.
 const MADE_MAX: usize = 4096;
+
+/// The primitives whose first argument decides which part of a list they find.
+const SEARCHES: &[&str] = &["memq", "memv", "%member", "assq", "assv", "%assoc"];
 
 /// A word that an argument of a primitive leads to.
 struct Reached {
@@ -75,18 +78,37 @@ impl Trace {
             arguments: &before.inputs,
             result: value,
         };
-        let parts = match call.read(heap) {
+        let mut parts = match call.read(heap) {
             Some(source) => vec![self.origin_of(source, &call)],
             None => self.parts_of_result(&call, before.top, heap),
         };
+        if SEARCHES.contains(&primitive.name) && value.is_true() {
+            parts.push(self.origin_of(Source::Argument(0), &call));
+        }
+        let is_making = heap.free_range().start > before.top;
+        let copied = if is_making { call.copied(heap) } else { Vec::new() };
+        let parts = self.with_changed(parts, &copied);
         let id = self.made(Sort::Computed, value, at, &parts);
-        if heap.free_range().start > before.top {
-            self.note_made(&call, before.top, heap, id);
+        if is_making {
+            self.note_made(&call, &copied, (before.top, id), heap);
         }
         if primitive.name.ends_with('!') {
             self.note_change(&call, before, heap);
         }
         id
+    }
+
+    /// Adds the origins of the copied words that were written after their objects were made, of
+    /// which the objects know nothing.
+    fn with_changed(&self, mut parts: Vec<OriginId>, copied: &[Copied]) -> Vec<OriginId> {
+        for (_, source) in copied {
+            if let Source::Word { word, .. } = source
+                && self.heap.changed.contains(word)
+            {
+                parts.push(self.heap_word(*word));
+            }
+        }
+        parts
     }
 
     /// The origin of what a primitive has read from somewhere.
@@ -155,10 +177,11 @@ impl Trace {
     }
 
     /// Gives the words that a primitive has made the origins of the words that they are copies of.
-    fn note_made(&mut self, call: &Call<'_>, top: usize, heap: &mut Heap, id: OriginId) {
-        let copied = call.copied(heap).into_iter().filter(|(word, _)| *word >= top);
+    fn note_made(&mut self, call: &Call<'_>, copied: &[Copied], made: (usize, OriginId), heap: &Heap) {
+        let (top, id) = made;
+        let copied = copied.iter().filter(|(word, _)| *word >= top);
         let copied: BTreeMap<usize, OriginId> = copied
-            .map(|(word, source)| (word, self.origin_of(source, call)))
+            .map(|(word, source)| (*word, self.origin_of(*source, call)))
             .collect();
         let end = heap.free_range().start.min(top + MADE_MAX);
         let mut reached = None;

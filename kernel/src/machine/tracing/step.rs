@@ -23,10 +23,10 @@ use super::{HostCall, OriginId, Place, Sort, Trace};
 
 /// What an instruction reads.
 pub(in crate::machine) struct Before {
-    base: usize,
-    instruction: Instruction,
-    opcode: Opcode,
-    at: Place,
+    pub(super) base: usize,
+    pub(super) instruction: Instruction,
+    pub(super) opcode: Opcode,
+    pub(super) at: Place,
     /// The top of the heap.
     pub(super) top: usize,
     /// The procedure that it calls.
@@ -291,7 +291,7 @@ impl Trace {
         if !is_again {
             if before.callee.is_some() {
                 self.after_call(&mut before, frame, heap, code);
-            } else if !self.after_move(&before, frame, heap) {
+            } else if !self.after_move(&before, frame, heap, code) {
                 self.after_plain(&before, frame, heap, code);
             }
         }
@@ -326,6 +326,9 @@ impl Trace {
         } else {
             before.at.caller
         };
+        if primitive.is_none() {
+            self.pass_on(code, before.at, call);
+        }
         self.note_spilled(heap, before.top);
         let base = frame.base_index();
         self.set_stack(base - 1, call);
@@ -360,11 +363,13 @@ impl Trace {
     }
 
     /// Traces a return or another transfer of control; false if the instruction is neither.
-    fn after_move(&mut self, before: &Before, frame: &Frame, heap: &Heap) -> bool {
+    fn after_move(&mut self, before: &Before, frame: &Frame, heap: &Heap, code: &CodeSpace) -> bool {
         match before.opcode {
             Opcode::Return => {
-                if let Some((value, id)) = before.inputs.first() {
-                    self.return_to(before.base - 1, *value, *id);
+                if let Some(input) = before.inputs.first() {
+                    let id = self.chosen(code, before.at, *input);
+                    self.return_to(before.base - 1, input.0, id);
+                    self.forget_tests(before.at.caller);
                 }
             }
             Opcode::Underflow | Opcode::EnterContinuation | Opcode::Throw | Opcode::ResumeComposable => {
@@ -439,7 +444,8 @@ impl Trace {
         match before.opcode {
             Opcode::Move => self.set_stack(out, input(0).1),
             Opcode::Small | Opcode::Immediate | Opcode::Constant => {
-                let id = self.made(Sort::Literal, frame.get(instruction.a()), at, &[]);
+                let conditions = self.conditions(code, at);
+                let id = self.made(Sort::Literal, frame.get(instruction.a()), at, &conditions);
                 self.set_stack(out, id);
             }
             Opcode::Global => {
@@ -468,98 +474,13 @@ impl Trace {
             }
             _ => self.after_access(before, frame, heap),
         }
-    }
-
-    /// Instructions that write into objects; false if the instruction is none.
-    fn after_writing(&mut self, before: &Before) -> bool {
-        let input = |index: usize| before.inputs.get(index).copied().unwrap_or((Value::UNSPECIFIED, 0));
-        let object = input(0).0;
-        let index = if object.is_reference() { object.index() } else { 0 };
-        match before.opcode {
-            Opcode::CellSet => self.set_heap(index + 1, input(1).1),
-            Opcode::PatchClosure => self.set_heap(index + 2 + before.instruction.b(), input(1).1),
-            Opcode::SetCar => self.change_heap(index, input(1).1),
-            Opcode::SetCdr => self.change_heap(index + 1, input(1).1),
-            Opcode::VectorSet => self.change_heap(index + 1 + position(input(1).0), input(2).1),
-            Opcode::RecordSet => self.change_heap(index + 2 + before.instruction.d(), input(2).1),
-            Opcode::BytevectorSet => {
-                let at = position(input(1).0);
-                self.put_content(index, at..at + 1, input(2).1);
-            }
-            _ => return false,
+        if matches!(
+            before.opcode,
+            Opcode::Move | Opcode::Global | Opcode::Free | Opcode::CellRef
+        ) {
+            let id = self.chosen(code, at, (frame.get(instruction.a()), self.stack_word(out)));
+            self.set_stack(out, id);
         }
-        true
-    }
-
-    /// Instructions on objects, and those that only compute.
-    fn after_access(&mut self, before: &Before, frame: &Frame, heap: &Heap) {
-        if self.after_writing(before) {
-            return;
-        }
-        let (instruction, at) = (before.instruction, before.at);
-        let input = |index: usize| before.inputs.get(index).copied().unwrap_or((Value::UNSPECIFIED, 0));
-        let object = input(0).0;
-        let index = if object.is_reference() { object.index() } else { 0 };
-        let writes = instruction
-            .description()
-            .is_some_and(|row| row.operands.iter().any(|(_, role)| *role == Role::Out));
-        if !writes {
-            return;
-        }
-        let value = frame.get(instruction.a());
-        let read = match before.opcode {
-            Opcode::CellRef | Opcode::Cdr => Some(index + 1),
-            Opcode::Car => Some(index),
-            Opcode::Cxr => last_word(heap, object, instruction.d()),
-            Opcode::VectorRef => Some(index + 1 + position(input(1).0)),
-            Opcode::RecordRef => Some(index + 2 + instruction.d()),
-            _ => None,
-        };
-        let id = match (before.opcode, read) {
-            (Opcode::CellRef, Some(word)) => self.found_in_heap(word, value, at),
-            (Opcode::Cell, _) => {
-                self.set_heap(value.index() + 1, input(0).1);
-                input(0).1
-            }
-            (Opcode::StringRef | Opcode::BytevectorRef, _) => {
-                let known = self.content_word(index, position(input(1).0));
-                let part = if known == 0 { input(0).1 } else { known };
-                self.made(Sort::Computed, value, at, &[part])
-            }
-            (_, Some(word)) => {
-                let known = self.heap_word(word);
-                // Nobody traced how the object was made: the value came with the object.
-                let part = if known == 0 { input(0).1 } else { known };
-                self.made(Sort::Computed, value, at, &[part])
-            }
-            (opcode, None) => {
-                if opcode == Opcode::Cons {
-                    self.set_heap(value.index(), input(0).1);
-                    self.set_heap(value.index() + 1, input(1).1);
-                }
-                let parts: Vec<OriginId> = before.inputs.iter().map(|(_, id)| *id).collect();
-                self.made(Sort::Computed, value, at, &parts)
-            }
-        };
-        self.set_stack(before.base + instruction.a(), id);
-    }
-
-    /// The list of the arguments beyond the required ones.
-    fn after_rest(&mut self, before: &Before, frame: &Frame, heap: &Heap) {
-        let register = before.instruction.a() + 1;
-        let list = frame.get(register);
-        let parts: Vec<OriginId> = before.inputs.iter().map(|(_, id)| *id).collect();
-        let id = self.made(Sort::Computed, list, before.at, &parts);
-        let mut rest = list;
-        for part in parts {
-            if !rest.is_pair() {
-                break;
-            }
-            self.set_heap(rest.index(), part);
-            self.set_heap(rest.index() + 1, id);
-            rest = heap.cdr(rest);
-        }
-        self.set_stack(before.base + register, id);
     }
 
     /// The condition that an instruction has raised.
@@ -572,22 +493,4 @@ impl Trace {
         let id = self.made(Sort::Computed, frame.get(1), before.at, &parts);
         self.set_stack(base + 1, id);
     }
-}
-
-/// A position in an object.
-fn position(value: Value) -> usize {
-    let position = value.as_fixnum();
-    position.and_then(|at| usize::try_from(at).ok()).unwrap_or(0)
-}
-
-/// The index of the word that a path of cars and cdrs leads to.
-fn last_word(heap: &Heap, object: Value, mut path: usize) -> Option<usize> {
-    let (mut part, mut word) = (object, None);
-    while path > 1 {
-        let index = part.is_pair().then(|| part.index() + (path & 1))?;
-        part = heap.word(index);
-        word = Some(index);
-        path >>= 1;
-    }
-    word
 }

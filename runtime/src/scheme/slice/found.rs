@@ -1,10 +1,24 @@
-//! The steps of a slice, and the order in which they are shown.
+//! The steps of a slice, the order in which they are shown, and how texts and places are compared.
 //!
 //! INVARIANT: a step stands behind the one to which it led. It finds none; `../slice.rs` does.
 
 use std::collections::BTreeMap;
 
-use super::Node;
+use duet_kernel::datum::Span;
+use duet_kernel::machine::OriginId;
+
+/// A value, or a call of the host that passed a value on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Node {
+    Value(OriginId),
+    /// The action by which a value came into the event of a later turn: the number of the turn that
+    /// received it, and of the source among those of its events.
+    Sent {
+        value: OriginId,
+        received: usize,
+        source: usize,
+    },
+}
 
 /// A step that is part of a slice.
 pub(super) struct SliceStep {
@@ -44,4 +58,18 @@ pub(super) fn ordered(found: &[SliceStep]) -> Vec<usize> {
         left.extend(children.remove(&Some(index)).unwrap_or_default());
     }
     order
+}
+
+/// Whether a text has another, not as a part of a longer word.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    let is_apart = |next: Option<char>| next.is_none_or(|next| !next.is_alphanumeric());
+    !word.is_empty()
+        && text
+            .match_indices(word)
+            .any(|(at, _)| is_apart(text[..at].chars().next_back()) && is_apart(text[at + word.len()..].chars().next()))
+}
+
+/// Whether a place lies in another.
+pub(super) fn contains(outer: Span, inner: Span) -> bool {
+    outer.source == inner.source && outer.start <= inner.start && inner.end <= outer.end
 }
