@@ -267,7 +267,7 @@ impl OwnedRun {
             // The run stops when its owner has read this answer; `attend` sees to it.
             OwnerRequest::Stop {} => return Ok(self.turns(before)),
         }
-        self.take_turn()?;
+        self.take_turn_of_input()?;
         let done = match self.newest_failure() {
             Some(why) => Err(format!("turn {} failed: {why}", self.head())),
             None => Ok(self.turns(before)),
@@ -283,7 +283,7 @@ impl OwnedRun {
     }
 
     /// Takes the turn of an input that others have asked for.
-    fn take_turn(&mut self) -> Result<(), Refusal> {
+    fn take_turn_of_input(&mut self) -> Result<(), Refusal> {
         let patches = self.run.state().patches.len();
         match self.run.step() {
             // The text has left no trace, so the run goes on as it was.
