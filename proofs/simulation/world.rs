@@ -12,7 +12,7 @@ mod simulated;
 use std::collections::BTreeMap;
 use std::{fmt, io};
 
-use duet_runtime::driver::{Effect, EffectKind, Input};
+use duet_runtime::driver::{Effect, EffectKind, Input, UNNOTICED_TOOLS};
 use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::run::inflight::Recovery;
@@ -127,7 +127,10 @@ impl Ledger {
         let first = || (effect.kind.clone(), 0);
         let (kind, count) = self.0.entry(effect.key.clone()).or_insert_with(first);
         *count += 1;
-        if *kind != effect.kind || (*count > 1 && !recovery.repeatable.contains(name)) {
+        // Nobody notices a call that was made before its turn was durable, and is made again
+        // because the turn was lost.
+        let may_repeat = recovery.repeatable.contains(name) || UNNOTICED_TOOLS.contains(&name.as_str());
+        if *kind != effect.kind || (*count > 1 && !may_repeat) {
             return Err(WorldError::Repeated {
                 key: effect.key.clone(),
             });

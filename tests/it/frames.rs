@@ -215,6 +215,7 @@ fiber 2 of main/par-map 2
     let json = desk.duet("frames p --fiber 2 --json").output;
     let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
     let expected = serde_json::json!({
+        "number": 1,
         "procedure": "job",
         "source": "p.scm",
         "line": 5,

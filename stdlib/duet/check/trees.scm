@@ -1,7 +1,7 @@
 ;;; A drawn value with the smaller values that may take its place, each with smaller ones in turn.
 ;;; The smaller ones are made when somebody asks for them.
 
-(define-record-type %tree
+(define-record-type <tree>
   (%make-tree value promise)
   %tree?
   (value %tree-value)
