@@ -100,7 +100,7 @@ impl Graph {
     /// from which none does.
     fn postdominators(&self) -> Vec<Option<usize>> {
         let end = self.successors.len();
-        let order = self.from_end();
+        let order = self.backward_order();
         let mut numbers = vec![0; end + 1];
         for (number, node) in order.iter().enumerate() {
             numbers[*node] = number;
@@ -123,7 +123,7 @@ impl Graph {
 
     /// The nodes from which a way leads to the end, each behind those that a search backwards from
     /// the end reached through it.
-    fn from_end(&self) -> Vec<usize> {
+    fn backward_order(&self) -> Vec<usize> {
         let end = self.successors.len();
         let mut is_seen = vec![false; end + 1];
         is_seen[end] = true;
