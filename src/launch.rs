@@ -15,12 +15,11 @@ use duet_drivers::text::Text;
 use duet_journal::{Blob, PackedValue};
 use duet_kernel::expander::{LibraryName, SourceText};
 use duet_runtime::action::{ask_user, spawn_actor, write};
-use duet_runtime::model::codec::{Codec, Fields, is_labelled, record};
+use duet_runtime::model::codec::{Codec, record};
 use duet_runtime::model::fixed::FixedEntry;
 use duet_runtime::model::limits::Limits;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
-use preserves::IOValue;
 
 use crate::configuration::servers::ServerChoice;
 use crate::error::CommandError;
@@ -32,9 +31,12 @@ use crate::world_options::{DoubleScript, WorldOptions};
 use crate::{migrate, policy, render};
 
 mod manifest;
+mod note;
 
 pub(crate) use manifest::read_size;
 use manifest::{ManifestFile, WorkspaceEntry, read_manifest};
+use note::{DOUBLES_NOTE, FOLDER_NOTE, NAMED_WORKSPACE, NOTE};
+pub(crate) use note::{LaunchNote, read_note, read_note_of_doubles};
 
 /// The file that makes a folder a program.
 pub(crate) const MANIFEST: &str = "manifest.scm";
@@ -379,57 +381,6 @@ fn directory_of(path: &Path) -> &Path {
     path.parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
-}
-
-/// The label of the note about a single file, and of that about a folder.
-const NOTE: &str = "launch";
-const FOLDER_NOTE: &str = "launch-folder";
-
-/// The label of a workspace that has a name, in a note.
-const NAMED_WORKSPACE: &str = "named";
-
-/// The label of the note about tools that were granted for their doubles.
-const DOUBLES_NOTE: &str = "launch-doubles";
-
-/// The note about a launch in a run's first record.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct LaunchNote {
-    /// The workspace of the process that began the run.
-    pub(crate) workspace: PathBuf,
-    /// The name under which workers declare their copies of it, if it has one.
-    pub(crate) workspace_name: Option<String>,
-    /// Whether the program is a folder, whose manifest alone says what options grant it.
-    pub(crate) is_folder: bool,
-    /// What the run reaches.
-    pub(crate) reach: Reach,
-}
-
-/// Reads a note; `None` if the bytes are something else, such as a source text: packed records do
-/// not begin like UTF-8.
-pub(crate) fn read_note(bytes: &[u8]) -> Option<LaunchNote> {
-    let value = duet_journal::packed::read_value(bytes).ok()?;
-    let is_folder = is_labelled(&value, FOLDER_NOTE);
-    let mut fields = Fields::of(&value, if is_folder { FOLDER_NOTE } else { NOTE }, 5).ok()?;
-    let workspace: IOValue = fields.read("workspace").ok()?;
-    let (workspace_name, workspace) = if is_labelled(&workspace, NAMED_WORKSPACE) {
-        let mut fields = Fields::of(&workspace, NAMED_WORKSPACE, 2).ok()?;
-        (Some(fields.read("name").ok()?), fields.read("directory").ok()?)
-    } else {
-        (None, String::decode(&workspace).ok()?)
-    };
-    Some(LaunchNote {
-        workspace: workspace.into(),
-        workspace_name,
-        is_folder,
-        reach: Reach::read(&mut fields).ok()?,
-    })
-}
-
-/// Reads a note about tools that were granted for their doubles; `None` if the bytes are something
-/// else.
-pub(crate) fn read_note_of_doubles(bytes: &[u8]) -> Option<Vec<String>> {
-    let value = duet_journal::packed::read_value(bytes).ok()?;
-    Fields::of(&value, DOUBLES_NOTE, 1).ok()?.read("names").ok()
 }
 
 /// Reads the text of a program, with warnings about it. A workflow of the older language is
