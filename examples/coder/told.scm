@@ -32,6 +32,7 @@
     (display (string-append "tests: " (json-ref tests 'output)))
     (assert! (record 'attempt advice (json-ref tests 'passed)))
     (if (not (json-ref tests 'passed))
-        (work-on (ask-person (string-append "The tests fail: " (json-ref tests 'output))) messages))))
+        (work-on (ask-person (string-append "The tests fail: " (json-ref tests 'output)))
+                 messages))))
 
 (work-on (ask-person "What should the coder do?") '())
