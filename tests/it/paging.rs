@@ -84,6 +84,8 @@ fn a_report_is_fitted_to_the_terminal() {
             .env("DUET_PAGER", "cat")
             .env("NO_COLOR", "1");
         let mut terminal = Terminal::start(&mut command, str::to_owned);
+        // It holds the process's end of the terminal, which would never be closed.
+        drop(command);
         terminal.expect(shown);
         terminal.expect("…\r\n");
         assert!(terminal.leave().success());
