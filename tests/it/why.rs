@@ -223,13 +223,13 @@ fn a_fact_leads_back_to_the_actor_that_asserted_it() {
 #[test]
 fn what_a_handler_received_leads_back_to_who_sent_it() {
     let program = "(define (packer size)
-  (on-message (order $count) (assert! (record 'packed (+ count size)))))
+  (on-message (order $count) (assert! (record 'packed (+ count size)))) (assert! (record 'ready 1)))
 (define (last-one) 5)
 (register-entity! 'packer packer)
 (spawn-entity! 'packer :config (* 2 3))
-(sleep 1)
+(await (record 'ready))
 (message! (record 'order (* 10 4)))
-(sleep 1)";
+(await (record 'packed))";
     let desk = check(
         program,
         "why packed p@-1",
