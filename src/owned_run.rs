@@ -88,6 +88,7 @@ pub(crate) use stepwise::Waited;
 use surroundings::Claim;
 pub(crate) use surroundings::{looking_tools, secrets, snapshots};
 pub(crate) use view::{RunView, evaluations, is_approval, newest_evaluation};
+pub(crate) use widening::require_grants;
 
 /// A run that this process owns, with its world.
 pub(crate) struct OwnedRun {

@@ -9,7 +9,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::imported::{GrantArguments, WantedGrants};
 use crate::journal::{Journal, Place, owner};
 use crate::launch::Program;
-use crate::owned_run::{OwnedRun, compiled, notes};
+use crate::owned_run::{self, OwnedRun, compiled, notes};
 use crate::rerun::{self, Rerun, RerunRequest};
 use crate::terminal::Terminal;
 use crate::verb::project::Project;
@@ -327,6 +327,7 @@ pub(super) fn begin_changed(
     };
     grants.settle(store, &run, wanted, &options)?;
     options.granted = grants.names().to_vec();
+    owned_run::require_grants(store, &rerun.place, &options)?;
     if imported::terms(store, &run)?.is_some_and(|terms| !terms.is_settled) {
         let wanted = wanted(store)?;
         if !wanted.is_empty() {

@@ -110,7 +110,7 @@ fn deadlines(store: &dyn Store, place: &Place, run: &Run) -> Result<BTreeMap<Req
 }
 
 /// The world, and the tools whose calls can be repeated or reversed.
-fn surroundings(
+pub(super) fn surroundings(
     store: &dyn Store,
     place: &Place,
     run: &Run,

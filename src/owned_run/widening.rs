@@ -17,11 +17,12 @@ use duet_runtime::model::grant::Grant;
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::Run;
 
-use super::OwnedRun;
 use super::notes::launch_note;
-use super::surroundings::{reach, withheld};
+use super::surroundings::{reach, surroundings, withheld};
+use super::{OwnedRun, restore};
 use crate::error::CommandError;
 use crate::imported;
+use crate::journal::Place;
 use crate::launch::{implied, uses_server};
 use crate::policy;
 use crate::reach::Reach;
@@ -166,6 +167,20 @@ impl OwnedRun {
 pub(super) fn main_manifest(run: &Run) -> Manifest {
     let main = run.state().actor(MAIN);
     main.map(|main| main.manifest.clone()).unwrap_or_default()
+}
+
+/// Requires that options grant a stored run only what there is in its world. The terms of an
+/// imported run name what it is granted, and were looked at before.
+///
+/// # Errors
+/// A usage failure that names the first that is none; if the run cannot be restored.
+pub(crate) fn require_grants(store: &dyn Store, place: &Place, options: &WorldOptions) -> Result<(), CommandError> {
+    if options.granted.is_empty() || imported::terms(store, &place.run)?.is_some() {
+        return Ok(());
+    }
+    let restored = restore(store, place)?;
+    let (world, _) = surroundings(store, place, &restored, options.clone())?;
+    require_known(&options.granted, &world.tools().cards().collect::<Vec<ToolCard>>())
 }
 
 /// Requires that names are those of capabilities: rights in the dataspace, or tools of these cards.

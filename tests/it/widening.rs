@@ -122,6 +122,21 @@ fn a_capability_is_granted_by_its_name() {
 }
 
 #[test]
+fn a_grant_of_what_does_not_exist_begins_no_branch_of_changed_code() {
+    let desk = Desk::new(&[("p.scm", WRITE), ("new.scm", &WRITE.replace("out.txt", "new.txt"))]);
+    desk.check("run p.scm", 4, "capability-denied\n");
+    let runs = desk.duet("runs").output;
+    let line = "resume p --with new.scm --grant workspace/wriet";
+    let said = desk.check(line, 2, "").errors;
+    assert!(
+        said.contains("there is no tool `workspace/wriet`") && said.contains("did you mean `workspace/write`?"),
+        "{said}"
+    );
+    assert!(!said.contains("begins with"), "{said}");
+    assert_eq!(desk.duet("runs").output, runs);
+}
+
+#[test]
 fn options_add_nothing_to_the_manifest_of_a_folder() {
     let provider = provider();
     let desk = Desk::new(&[("f/manifest.scm", "((program \"p.scm\"))"), ("f/p.scm", ASK)]);

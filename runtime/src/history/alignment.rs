@@ -4,13 +4,14 @@
 //! It reads records alone, so its keys have no definitions; it runs nothing.
 //! Read next: `../record/key.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use duet_journal::Sequence;
 use preserves::IOValue;
 
-use super::rerun::comparison::{longest_ascent, nearest};
+use super::rerun::comparison::longest_ascent;
+use super::rerun::unmatched::Unmatched;
 use crate::record::key::{Key, Ledger, LedgerRequest, Outcomes};
 use crate::run::error::RunError;
 use crate::run::source::{BranchPart, PORTION, Source, decode_turn};
@@ -123,10 +124,11 @@ pub fn align(left: &Ledger, right: &Ledger) -> Alignment {
         both: both.collect(),
         ..Alignment::default()
     };
-    let mut left_alone: Vec<Option<&LedgerRequest>> = left.asked.iter().map(Some).collect();
-    met.iter().flatten().for_each(|met| left_alone[*met] = None);
+    let shared: BTreeSet<usize> = met.iter().flatten().copied().collect();
+    let alone = left.asked.iter().enumerate().filter(|(at, _)| !shared.contains(at));
+    let mut left_alone = Unmatched::new(alone.map(|(_, asked)| asked));
     for (asked, _) in right.asked.iter().zip(&met).filter(|(_, met)| met.is_none()) {
-        match nearest(&asked.key, &mut left_alone) {
+        match left_alone.take_nearest(&asked.key) {
             Some(near) => found.changed.push(ChangedRequest {
                 left: answered(&left_outcomes, near),
                 right: answered(&right_outcomes, asked),
@@ -134,11 +136,8 @@ pub fn align(left: &Ledger, right: &Ledger) -> Alignment {
             None => found.right.push(answered(&right_outcomes, asked)),
         }
     }
-    found.left = left_alone
-        .into_iter()
-        .flatten()
-        .map(|asked| answered(&left_outcomes, asked))
-        .collect();
+    let rest = left_alone.rest();
+    found.left = rest.map(|asked| answered(&left_outcomes, asked)).collect();
     let shared = found.both.len() + found.changed.len();
     debug_assert_eq!(
         [shared + found.left.len(), shared + found.right.len()],

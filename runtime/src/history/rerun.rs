@@ -7,6 +7,7 @@
 //! It does not compile and does not go on in the world; the caller does.
 //! Read next: `../record/key.rs`, `rerun/comparison.rs`.
 
+pub(in crate::history) mod unmatched;
 pub mod comparison;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ use crate::action::exit::MAIN;
 use crate::driver::{EffectKind, Input};
 use crate::model::failure::Failure;
 use crate::model::identity::{ActorId, RequestId};
-use crate::record::key::{Key, Ledger, LedgerEvent, LedgerRequest};
+use crate::record::key::{Key, Ledger, LedgerEvent, LedgerRequest, Outcomes};
 use crate::run::error::RunError;
 use crate::run::snapshot::SnapshotPolicy;
 use crate::run::{DriveOutcome, INTERRUPTED, Run, Start, Step, tool_failure};
@@ -48,12 +49,19 @@ pub struct Rerun {
     outdated: BTreeSet<RequestId>,
     /// Which of the recorded events need no second look.
     used: Vec<bool>,
-    /// All recorded events before this one are used.
-    first: usize,
     /// The recorded request with a number.
     numbers: BTreeMap<RequestId, usize>,
     /// The recorded request with a key.
     keys: BTreeMap<Key, usize>,
+    /// The recorded requests with a question, whatever the definition and the count, in order.
+    questions: BTreeMap<Key, Vec<usize>>,
+    /// The recorded events that end or change a request, in order.
+    events: BTreeMap<RequestId, Vec<usize>>,
+    /// The recorded events that can be given as soon as something waits for them: those that no
+    /// request asked for, and those of requests for which a new one stands.
+    due: BTreeSet<usize>,
+    /// The new requests without a recorded one that were open when they were last looked at.
+    unmet: BTreeSet<usize>,
     /// The new request that receives the answer of a recorded one.
     taken: Vec<Option<usize>>,
     /// The recorded request whose answer a new one receives.
@@ -94,14 +102,24 @@ impl Rerun {
             outdated,
         } = recorded;
         let (mut numbers, mut keys) = (BTreeMap::new(), BTreeMap::new());
+        let mut questions: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
         for (index, asked) in ledger.asked.iter().enumerate() {
             numbers.insert(asked.request, index);
             keys.insert(asked.key.clone(), index);
+            questions.entry(asked.key.question()).or_default().push(index);
+        }
+        let (mut events, mut due) = (BTreeMap::<RequestId, Vec<usize>>::new(), BTreeSet::new());
+        for (at, heard) in ledger.heard.iter().enumerate() {
+            match request_of(&heard.event) {
+                Some(request) => events.entry(request).or_default().push(at),
+                None => {
+                    due.insert(at);
+                }
+            }
         }
         Ok(Self {
             run,
             used: vec![false; ledger.heard.len()],
-            first: 0,
             taken: vec![None; ledger.asked.len()],
             met: Vec::new(),
             failed: BTreeMap::new(),
@@ -112,6 +130,10 @@ impl Rerun {
             outdated,
             numbers,
             keys,
+            questions,
+            events,
+            due,
+            unmet: BTreeSet::new(),
         }
         .without_retried())
     }
@@ -127,7 +149,8 @@ impl Rerun {
     /// result nobody knows counts as one that was interrupted.
     fn without_retried(mut self) -> Self {
         if self.retried.contains(INTERRUPTED) {
-            let is_lost = |asked: &&LedgerRequest| is_lost(&self.recorded, asked);
+            let outcomes = self.recorded.outcomes();
+            let is_lost = |asked: &&LedgerRequest| is_lost(&outcomes, asked);
             let lost: Vec<Key> = self
                 .recorded
                 .asked
@@ -208,13 +231,25 @@ impl Rerun {
     /// Looks up the new requests by their keys.
     fn meet(&mut self) {
         while let Some(asked) = self.asked().get(self.met.len()) {
+            let new = self.met.len();
             let found = self.keys.get(&asked.key).copied();
-            let found = found.filter(|found| self.taken[*found].is_none());
-            if let Some(found) = found {
-                self.taken[found] = Some(self.met.len());
+            self.met.push(None);
+            match found.filter(|found| self.taken[*found].is_none()) {
+                Some(found) => self.pair(new, found),
+                None => {
+                    self.unmet.insert(new);
+                }
             }
-            self.met.push(found);
         }
+    }
+
+    /// Lets a new request stand for a recorded one.
+    fn pair(&mut self, new: usize, recorded: usize) {
+        (self.met[new], self.taken[recorded]) = (Some(recorded), Some(new));
+        self.unmet.remove(&new);
+        let events = self.events.get(&self.recorded.asked[recorded].request);
+        self.due
+            .extend(events.into_iter().flatten().filter(|at| !self.used[**at]));
     }
 
     /// Gives the oldest recorded input that something waits for; returns whether there was one.
@@ -222,18 +257,18 @@ impl Rerun {
         loop {
             // What the person typed or told belongs to the state that the answers before it led to.
             let is_apart = self.is_asking_anew();
-            while self.used.get(self.first) == Some(&true) {
-                self.first += 1;
-            }
-            for at in self.first..self.used.len() {
-                if self.used[at] {
-                    continue;
-                }
+            let mut next = 0;
+            while let Some(at) = self.due.range(next..).next().copied() {
+                next = at + 1;
                 if let Some(input) = self.input(at, is_apart, store)? {
                     self.used[at] = true;
+                    self.due.remove(&at);
                     self.given = Some(at);
                     self.run.deliver(input);
                     return Ok(true);
+                }
+                if self.is_over(at) {
+                    self.due.remove(&at);
                 }
             }
             if !self.meet_elsewhere() {
@@ -242,11 +277,19 @@ impl Rerun {
         }
     }
 
+    /// Says whether a recorded event is about a request whose counterpart has ended.
+    fn is_over(&self, at: usize) -> bool {
+        let request = request_of(&self.recorded.heard[at].event);
+        request.is_some_and(|request| self.open(request).is_none())
+    }
+
     /// Says whether a request is open, timers apart, that has no recorded one.
-    fn is_asking_anew(&self) -> bool {
-        let unmet = std::iter::zip(self.asked(), &self.met).filter(|(_, met)| met.is_none());
-        let mut unmet = unmet.filter(|(asked, _)| self.is_open(asked.request));
-        unmet.any(|(asked, _)| !matches!(asked.question, EffectKind::Timer { .. } | EffectKind::Alarm { .. }))
+    fn is_asking_anew(&mut self) -> bool {
+        let mut unmet = std::mem::take(&mut self.unmet);
+        unmet.retain(|new| self.is_open(self.asked()[*new].request));
+        self.unmet = unmet;
+        let mut unmet = self.unmet.iter().map(|new| &self.asked()[*new].question);
+        unmet.any(|question| !matches!(question, EffectKind::Timer { .. } | EffectKind::Alarm { .. }))
     }
 
     fn is_open(&self, request: RequestId) -> bool {
@@ -325,24 +368,22 @@ impl Rerun {
     /// Finds, for the oldest open request without a recorded one, a recorded request that asked the
     /// same elsewhere in the program and received an answer; returns whether there was one.
     fn meet_elsewhere(&mut self) -> bool {
-        let found = self.asked().iter().enumerate().find_map(|(new, asked)| {
-            if self.met[new].is_some() || !self.is_open(asked.request) {
-                return None;
-            }
-            let recorded = self.recorded.asked.iter().enumerate();
-            let mut same = recorded.filter(|(_, other)| other.key.asks_the_same(&asked.key));
-            let found = same.find(|(index, other)| self.taken[*index].is_none() && self.has_value(other.request));
-            Some((new, found?.0))
+        let found = self.unmet.iter().find_map(|new| {
+            let same = self.questions.get(&self.asked()[*new].key.question())?;
+            let mut same = same.iter().copied();
+            let found = same.find(|index| self.taken[*index].is_none() && self.has_value(*index));
+            Some((*new, found?))
         });
         let Some((new, recorded)) = found else { return false };
-        (self.met[new], self.taken[recorded]) = (Some(recorded), Some(new));
+        self.pair(new, recorded);
         true
     }
 
     /// Says whether a recorded request received a value that can still be given.
-    fn has_value(&self, recorded: RequestId) -> bool {
-        let events = std::iter::zip(&self.recorded.heard, &self.used).filter(|(_, used)| !**used);
-        let mut answers = events.filter_map(|(heard, _)| answer_to(recorded, &heard.event));
+    fn has_value(&self, recorded: usize) -> bool {
+        let events = self.events.get(&self.recorded.asked[recorded].request);
+        let left = events.into_iter().flatten().filter(|at| !self.used[**at]);
+        let mut answers = left.filter_map(|at| answer_of(&self.recorded.heard[*at].event));
         answers.next().is_some_and(Result::is_ok)
     }
 
@@ -394,18 +435,22 @@ pub fn has_peers(ledger: &Ledger) -> bool {
 }
 
 /// Says whether a request is a call whose result nobody knows.
-fn is_lost(ledger: &Ledger, asked: &LedgerRequest) -> bool {
-    matches!(asked.question, EffectKind::Tool { .. }) && outcome_of(ledger, asked.request).is_none()
+fn is_lost(outcomes: &Outcomes<'_>, asked: &LedgerRequest) -> bool {
+    matches!(asked.question, EffectKind::Tool { .. }) && !outcomes.contains_key(&asked.request)
 }
 
-/// The answer to a recorded request, if it received one.
-pub(super) fn outcome_of(ledger: &Ledger, wanted: RequestId) -> Option<&Result<IOValue, IOValue>> {
-    ledger.heard.iter().find_map(|heard| answer_to(wanted, &heard.event))
+/// The request that an event is about.
+fn request_of(event: &Event) -> Option<RequestId> {
+    if let Event::Answered { request, .. } | Event::Due { request, .. } | Event::Kept { request, .. } = event {
+        Some(*request)
+    } else {
+        None
+    }
 }
 
-fn answer_to(wanted: RequestId, event: &Event) -> Option<&Result<IOValue, IOValue>> {
-    if let Event::Answered { request, outcome } = event {
-        (*request == wanted).then_some(outcome)
+fn answer_of(event: &Event) -> Option<&Result<IOValue, IOValue>> {
+    if let Event::Answered { outcome, .. } = event {
+        Some(outcome)
     } else {
         None
     }

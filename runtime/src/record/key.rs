@@ -40,8 +40,13 @@ pub struct Place {
 }
 
 /// The identity of a request: who asks what, and for which time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+///
+/// Keys are ordered by the hash of what is asked, then by the count: a run may have a million keys
+/// of the same actor, and their texts lie apart in memory.
+#[derive(Clone, Debug)]
 pub struct Key {
+    /// The hash of all fields but the count.
+    asked: [u8; 32],
     /// The path of names of the actor that asks: `main`, `main/worker`, `main/worker 2`.
     pub actor: String,
     /// The name of the definition around the question; empty at the top level.
@@ -95,9 +100,37 @@ impl Ord for Arguments {
 }
 
 impl Key {
+    /// Makes the key of a question that was not asked before.
+    fn new(asker: Asker, what: String, arguments: Arguments) -> Self {
+        let Asker { actor, definition } = asker;
+        let mut hasher = blake3::Hasher::new();
+        for text in [&actor, &definition, &what] {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+        let asked = hasher.update(&arguments.hash).finalize().into();
+        Self {
+            asked,
+            actor,
+            definition,
+            what,
+            arguments,
+            nth: 0,
+        }
+    }
+
     /// Says whether two keys differ at most in the definition and in how often the same was asked.
     pub fn asks_the_same(&self, other: &Self) -> bool {
         (&self.actor, &self.what, &self.arguments) == (&other.actor, &other.what, &other.arguments)
+    }
+
+    /// Returns who asks what, without the definition and without how often the same was asked.
+    pub(crate) fn question(&self) -> Self {
+        let asker = Asker {
+            actor: self.actor.clone(),
+            definition: String::new(),
+        };
+        Self::new(asker, self.what.clone(), self.arguments.clone())
     }
 
     /// Says who asks what, and for which time.
@@ -113,9 +146,14 @@ impl Key {
         }
     }
 
+    /// The key of the same question, asked for another time.
+    pub(crate) fn of_time(self, nth: u64) -> Self {
+        Self { nth, ..self }
+    }
+
     /// Returns the key without how often the same was asked.
     fn base(&self) -> Self {
-        Self { nth: 0, ..self.clone() }
+        self.clone().of_time(0)
     }
 
     /// A text that stands for an id of this request inside of other keys.
@@ -123,6 +161,26 @@ impl Key {
         let [one, two, three, four, ..] = self.arguments.hash;
         let (actor, definition, what, nth) = (&self.actor, &self.definition, &self.what, self.nth);
         format!("{actor}/{definition}/{what}/{one:02x}{two:02x}{three:02x}{four:02x}#{nth}")
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Key {}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&self.asked, self.nth).cmp(&(&other.asked, other.nth))
     }
 }
 
@@ -349,13 +407,11 @@ impl Ledger {
             return;
         };
         let place = self.put_off.remove(&request).unwrap_or_else(|| place.clone());
-        let mut key = Key {
+        let asker = Asker {
             actor: self.path(actor),
             definition: place.definition,
-            what,
-            arguments: Arguments::new(self.canonical_fact(arguments)),
-            nth: 0,
         };
+        let mut key = Key::new(asker, what, Arguments::new(self.canonical_fact(arguments)));
         key.nth = {
             let count = self.counts.entry(key.base()).or_default();
             *count += 1;

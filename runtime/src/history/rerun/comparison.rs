@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use duet_journal::Sequence;
 use preserves::IOValue;
 
-use super::{Rerun, outcome_of};
+use super::Rerun;
+use super::unmatched::Unmatched;
 use crate::model::failure::Failure;
-use crate::model::identity::RequestId;
 use crate::record::key::{Key, LedgerEvent, LedgerOutput, LedgerRequest};
 use crate::state::event::Event;
 
@@ -131,11 +131,11 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
         .collect();
     let in_order = longest_ascent(&met.iter().map(|(_, old)| *old).collect::<Vec<_>>());
     let asked = rerun.asked();
-    let is_answered = |request: RequestId| outcome_of(&rerun.recorded, request).is_some();
+    let outcomes = rerun.recorded.outcomes();
     let met = std::iter::zip(met, in_order).map(|((new, old), is_in_order)| MatchedRequest {
         asked: asked[new].clone(),
         recorded: rerun.recorded.asked[old].clone(),
-        is_answered: is_answered(rerun.recorded.asked[old].request),
+        is_answered: outcomes.contains_key(&rerun.recorded.asked[old].request),
         is_open: rerun.is_open(asked[new].request),
         is_moved: !is_in_order,
     });
@@ -143,7 +143,7 @@ pub(super) fn compare(rerun: &Rerun) -> Comparison {
     let left: Vec<&LedgerRequest> = left.map(|(asked, _)| asked).collect();
     let unused = left.iter().map(|recorded| Unused {
         recorded: (*recorded).clone(),
-        outcome: outcome_of(&rerun.recorded, recorded.request).cloned(),
+        outcome: outcomes.get(&recorded.request).map(|outcome| (*outcome).clone()),
     });
     let heard = rerun.recorded.heard.iter().enumerate();
     let left_out = heard.filter(|(at, heard)| match rerun.failed.get(at) {
@@ -181,38 +181,14 @@ fn is_unasked(event: &Event) -> bool {
 
 /// The requests that nobody has made before, each with the recorded one that is nearest.
 fn fresh(rerun: &Rerun, left: &[&LedgerRequest]) -> Vec<Fresh> {
-    let mut left: Vec<Option<&LedgerRequest>> = left.iter().map(|asked| Some(*asked)).collect();
+    let mut left = Unmatched::new(left.iter().copied());
     let unmet = std::iter::zip(rerun.asked(), &rerun.met).filter(|(_, met)| met.is_none());
     let fresh = unmet.map(|(asked, _)| Fresh {
         asked: asked.clone(),
         is_open: rerun.is_open(asked.request),
-        near: nearest(&asked.key, &mut left).cloned(),
+        near: left.take_nearest(&asked.key).cloned(),
     });
     fresh.collect()
-}
-
-/// Takes the recorded request that resembles a new one most: by its definition, then by its actor.
-pub(in crate::history) fn nearest<'a>(key: &Key, left: &mut [Option<&'a LedgerRequest>]) -> Option<&'a LedgerRequest> {
-    let likeness = |other: &Key| {
-        let is_alike = other.what == key.what && (other.actor == key.actor || other.arguments == key.arguments);
-        is_alike.then(|| {
-            (
-                other.asks_the_same(key),
-                other.actor == key.actor,
-                other.definition == key.definition,
-            )
-        })
-    };
-    let mut best: Option<(usize, (bool, bool, bool))> = None;
-    for (index, other) in left.iter().enumerate() {
-        let Some(like) = other.and_then(|other| likeness(&other.key)) else {
-            continue;
-        };
-        if best.is_none_or(|(_, least)| like > least) {
-            best = Some((index, like));
-        }
-    }
-    left[best?.0].take()
 }
 
 /// The questions that both runs ask, but not equally often, as far as the new run has come. One
@@ -224,7 +200,7 @@ fn shifted(rerun: &Rerun) -> Vec<CountDifference> {
     let left = std::iter::zip(&rerun.recorded.asked, &rerun.taken).filter(|(_, taken)| taken.is_none());
     let left: BTreeSet<&Key> = left.map(|(asked, _)| &asked.key).collect();
     let is_left_after = |key: &Key| {
-        let time = |nth| Key { nth, ..key.clone() };
+        let time = |nth| key.clone().of_time(nth);
         let later = time(key.nth.saturating_add(1))..=time(u64::MAX);
         left.range::<Key, _>(later).next().is_some()
     };
