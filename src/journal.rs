@@ -274,19 +274,6 @@ impl Journal {
         }
     }
 
-    /// Requires a file, for what only files have.
-    ///
-    /// # Errors
-    /// If the journal is on a server; `what` says what has no meaning there.
-    pub(crate) fn require_file(&self, what: &str) -> Result<(), CommandError> {
-        if self.is_on_server() {
-            return Err(CommandError::problem(format!(
-                "{what} needs a journal in a file, and this one is on a server"
-            )));
-        }
-        Ok(())
-    }
-
     fn server_address(&self) -> Result<Option<&Address>, CommandError> {
         match &self.site {
             Site::File(_) => Ok(None),

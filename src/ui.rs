@@ -11,9 +11,11 @@ pub(crate) mod act;
 pub(crate) mod answer;
 mod files;
 
+use std::sync::{Mutex, PoisonError};
+
 use duet_drivers::host::Job;
 use duet_drivers::host::page::{Heard, Source};
-use duet_journal::RunId;
+use duet_journal::{RunId, Store};
 use serde_json::{Value as Json, json};
 
 pub(crate) use files::FILES;
@@ -22,14 +24,15 @@ use crate::error::CommandError;
 use crate::journal::Journal;
 use crate::ui::act::Act;
 use crate::verb::Request;
-use crate::verb::project::Project;
 use crate::world_options::WorldArguments;
 
 /// What stands behind a page.
 pub(crate) struct Service {
-    pub(crate) journal: Journal,
+    journal: Journal,
     /// What runs reach that acts continue; nothing if the page may only look.
-    pub(crate) granted: Option<WorldArguments>,
+    granted: Option<WorldArguments>,
+    /// The connection by which news of a journal on a server are read.
+    connection: Mutex<Option<Box<dyn Store>>>,
 }
 
 impl Source for Service {
@@ -64,6 +67,14 @@ impl Source for Service {
 }
 
 impl Service {
+    pub(crate) fn new(journal: Journal, granted: Option<WorldArguments>) -> Self {
+        Self {
+            journal,
+            granted,
+            connection: Mutex::default(),
+        }
+    }
+
     /// What the page has to know before its first question.
     fn about(&self) -> Json {
         json!({
@@ -99,16 +110,29 @@ impl Service {
     /// The branches of a run with their newest turns, and whether a process executes it.
     fn standing(&self, run: &str) -> Result<Json, CommandError> {
         let run = RunId::new(run).map_err(|error| CommandError::usage(error.to_string()))?;
-        let mut project = Project::of(&self.journal);
-        let look = project.look()?;
-        let heads = look.store.heads(&run)?;
-        if heads.is_empty() {
-            return Err(CommandError::problem(format!("the journal has no run {run} any more")));
+        if !self.journal.is_on_server() {
+            // A file may take the place of another at any time.
+            return standing(&*self.journal.open_to_read()?, &run);
         }
-        let branches = heads
-            .iter()
-            .map(|head| json!({ "branch": head.branch.as_str(), "turn": head.sequence.number() }));
-        let is_running = look.store.claimed(&run)?.is_some_and(|claim| claim.living().is_some());
-        Ok(json!({ "branches": branches.collect::<Vec<_>>(), "running": is_running }))
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = match connection.take() {
+            Some(store) => store,
+            None => self.journal.open_to_read()?,
+        };
+        let standing = standing(&*store, &run)?;
+        *connection = Some(store);
+        Ok(standing)
     }
+}
+
+fn standing(store: &dyn Store, run: &RunId) -> Result<Json, CommandError> {
+    let heads = store.heads(run)?;
+    if heads.is_empty() {
+        return Err(CommandError::problem(format!("the journal has no run {run} any more")));
+    }
+    let branches = heads
+        .iter()
+        .map(|head| json!({ "branch": head.branch.as_str(), "turn": head.sequence.number() }));
+    let is_running = store.claimed(run)?.is_some_and(|claim| claim.living().is_some());
+    Ok(json!({ "branches": branches.collect::<Vec<_>>(), "running": is_running }))
 }

@@ -15,6 +15,7 @@ use crate::error::{CommandError, ExitCode};
 use crate::gatekeeper::Gatekeeper;
 use crate::journal::{Journal, OpenJournal, Place};
 use crate::launch::{Launch, Program};
+use crate::mail::Recipient;
 use crate::owned_run::{self, Beginning, OwnedRun, Prepared};
 use crate::preload::PreloadArgument;
 use crate::saying::{Way, say};
@@ -33,7 +34,7 @@ use crate::world_options::{WorldArguments, WorldOptions};
 ///   duet serve chat desk --listen tcp:127.0.0.1:8001 --listen ws:127.0.0.1:8002
 ///
 /// Without `--listen` clients come to the socket `journal.sqlite.sock` beside the journal, which
-/// only you can open.
+/// only you can open. A worker that executes one of the runs lets go of it.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -183,6 +184,13 @@ fn resume(
     terminal: &mut Terminal,
 ) -> Result<OwnedRun, CommandError> {
     let given = options.clone();
+    let mut recipient = Recipient { store, journal, place };
+    let place = if recipient.make_worker_let_go()? {
+        terminal.message(format!("a worker has let go of {}", place.name()));
+        &journal.resolve(store, Some(&place.name()))?
+    } else {
+        place
+    };
     let mut owned = OwnedRun::resume(place, journal.opened(store), options, "serve")?;
     if let Some(code) = owned.exit() {
         return Err(CommandError::problem(super::resume::ended(place, code)));

@@ -49,10 +49,10 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let path = opened(arguments)?;
     let token = drawn_name().map_err(|error| CommandError::caused("the system gives no random bytes", &error))?;
     let host = PageHost {
-        source: Arc::new(Service {
-            journal: arguments.journal.clone(),
-            granted: arguments.act.then(|| arguments.world.clone()),
-        }),
+        source: Arc::new(Service::new(
+            arguments.journal.clone(),
+            arguments.act.then(|| arguments.world.clone()),
+        )),
         files: FILES,
         program: guard::program(),
         token: token.clone(),
@@ -74,7 +74,6 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
 /// The path of the page at an address.
 fn opened(arguments: &Arguments) -> Result<String, CommandError> {
     // A damaged journal is shown too: the page says what is wrong with it.
-    arguments.journal.require_file("the page")?;
     arguments.journal.require()?;
     if arguments.address.is_none() {
         return Ok(String::new());

@@ -14,6 +14,7 @@ mod support {
     pub(crate) mod modules;
     pub(crate) mod native;
     pub(crate) mod page;
+    pub(crate) mod page_server;
     pub(crate) mod peer;
     pub(crate) mod process;
     pub(crate) mod provider;

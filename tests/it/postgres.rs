@@ -9,7 +9,10 @@ pub(crate) mod server;
 
 use std::process::Child;
 
+use serde_json::json;
+
 use crate::support::desk::Desk;
+use crate::support::page_server::PageServer;
 use crate::support::running::Running;
 
 const ASKER: &str = r#"
@@ -175,8 +178,57 @@ fn what_is_wrong_with_a_server_is_said_without_its_password() {
             assert!(!said.errors.contains("secret"), "{said:?}");
         }
     }
-    let said = desk.duet(&format!("ui --journal postgres://team@127.0.0.1:{port}/duet"));
-    assert!(said.errors.contains("needs a journal in a file"), "{said:?}");
+}
+
+#[test]
+fn a_page_shows_and_changes_runs_that_another_host_executes() {
+    let Some(server) = server::shared() else { return };
+    let schema = server::schema();
+    let (one, other) = (host(server, &schema), host(server, &schema));
+    assert_eq!(other.duet("run p.scm").code, 4);
+    let page = PageServer::start(&one, &["p", "--act"]);
+    assert_eq!(page.path, "/p/main");
+    let facts = page.report(json!({ "verb": "facts", "address": "p" }));
+    assert_eq!(facts[0]["text"], "<kept 1>", "{facts}");
+    let mut news = page.news("p");
+    let first = news.next("news");
+    assert_eq!(
+        first,
+        json!({ "branches": [{ "branch": "main", "turn": 1 }], "running": false })
+    );
+    let act = |message| page.post(&message);
+    // The other host executes the run while the page asks for a branch and a move.
+    let mut ticker = Running::start(&other, "run ticker.scm");
+    ticker.until("3");
+    let mut running = page.news("ticker");
+    assert_eq!(running.next("news")["running"], true);
+    let forked = act(json!({ "act": "fork", "address": "ticker@1", "branch": "early" }));
+    assert_eq!(forked["code"], 0, "{forked}");
+    let moved = act(json!({ "act": "goto", "address": "ticker@2" }));
+    assert_eq!(moved["code"], 0, "{moved}");
+    let stopped = act(json!({ "act": "stop", "address": "ticker" }));
+    assert_eq!(stopped["code"], 0, "{stopped}");
+    ticker.end();
+    while running.next("news")["running"] == true {}
+    let branches = other.report("branches ticker");
+    assert!(branches.to_string().contains("early"), "{branches}");
+    let asked = page.report(json!({ "verb": "waits", "address": "p" }));
+    let request = &asked["requests"][0]["request"];
+    let answered = act(json!({ "act": "answer", "address": "p", "request": request, "text": "Ada" }));
+    assert!(
+        answered["code"] == 0 && answered["output"].as_str().unwrap().contains("(hello Ada)"),
+        "{answered}"
+    );
+    while news.next("news")["branches"][0]["turn"] == 1 {}
+    check_replay(&other, "p");
+    // Whoever may only look changes nothing.
+    let looking = PageServer::start(&other, &[]);
+    let refused = looking.post(&json!({ "act": "fork", "address": "p@1", "branch": "x" }));
+    assert!(
+        refused["error"].as_str().unwrap().contains("may only look"),
+        "{refused}"
+    );
+    assert_eq!(act(json!({ "check": true }))["code"], 0);
 }
 
 #[test]

@@ -9,14 +9,10 @@
     reason = "a failed step of a test is its failure"
 )]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Command, Stdio};
-
 use serde_json::{Value, json};
 
 use crate::support::desk::Desk;
-use crate::support::process::Peer;
+use crate::support::page_server::PageServer;
 
 const PROGRAM: &str = "(import (scheme base) (scheme write) (duet base) (duet dataspace))
 (assert! (record 'job 1 \"<b>bold</b>\"))
@@ -25,90 +21,11 @@ const PROGRAM: &str = "(import (scheme base) (scheme write) (duet base) (duet da
 (newline)
 (vector-ref (vector) 0)";
 
-/// A page that is served, which ends with the test.
-struct Served {
-    _peer: Peer,
-    host: String,
-    path: String,
-    token: String,
-}
-
-/// What a server has answered.
-struct Reply {
-    status: u16,
-    head: String,
-    body: String,
-}
-
-impl Served {
-    fn start(desk: &Desk, options: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_duet"));
-        command.arg("ui").args(options).current_dir(desk.path(""));
-        command
-            .env("XDG_CONFIG_HOME", desk.path("config"))
-            .stderr(Stdio::null());
-        let mut peer = Peer::start(&mut command);
-        let address = peer.line();
-        let rest = address.strip_prefix("http://").unwrap_or_else(|| panic!("{address}"));
-        let (host, path) = rest.split_once('/').unwrap();
-        let (path, token) = path.split_once("?token=").unwrap();
-        Self {
-            host: host.to_owned(),
-            path: format!("/{path}"),
-            token: token.to_owned(),
-            _peer: peer,
-        }
-    }
-
-    fn send(&self, head: &str, body: &str) -> Reply {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        let length = body.len();
-        let text = format!("{head}connection: close\r\ncontent-length: {length}\r\n\r\n{body}");
-        stream.write_all(text.as_bytes()).unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).unwrap();
-        let (head, body) = said.split_once("\r\n\r\n").unwrap();
-        Reply {
-            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
-            head: head.to_lowercase(),
-            body: body.to_owned(),
-        }
-    }
-
-    fn get(&self, path: &str) -> Reply {
-        self.send(&format!("GET {path} HTTP/1.1\r\nhost: {}\r\n", self.host), "")
-    }
-
-    /// Sends a message with other headers than a page has.
-    fn post_with(&self, headers: &str, message: &Value) -> Reply {
-        self.send(&format!("POST /@/ask HTTP/1.1\r\n{headers}"), &message.to_string())
-    }
-
-    /// The headers that a page sends.
-    fn own(&self) -> String {
-        let (host, token) = (&self.host, &self.token);
-        format!(
-            "host: {host}\r\nauthorization: Bearer {token}\r\norigin: http://{host}\r\nsec-fetch-site: same-origin\r\n"
-        )
-    }
-
-    fn post(&self, message: &Value) -> Value {
-        let reply = self.post_with(&self.own(), message);
-        serde_json::from_str(&reply.body).unwrap_or_else(|_| panic!("{}: {}", reply.status, reply.body))
-    }
-
-    fn report(&self, message: Value) -> Value {
-        let reply = self.post(&message);
-        assert!(reply.get("error").is_none(), "{message}: {reply}");
-        reply["report"].clone()
-    }
-}
-
 /// A desk with a run that waits for a person, and its page.
-fn waiting(options: &[&str]) -> (Desk, Served) {
+fn waiting(options: &[&str]) -> (Desk, PageServer) {
     let desk = Desk::new(&[("p.scm", PROGRAM)]);
     assert_eq!(desk.duet("run p.scm").code, 4);
-    let served = Served::start(&desk, options);
+    let served = PageServer::start(&desk, options);
     (desk, served)
 }
 
@@ -264,7 +181,7 @@ fn a_page_asks_where_an_output_a_call_and_a_variable_came_from() {
 (pause 4)";
     let desk = Desk::new(&[("p.scm", program)]);
     assert_eq!(desk.duet("run p.scm").code, 4);
-    let served = Served::start(&desk, &[]);
+    let served = PageServer::start(&desk, &[]);
     let made = |report: &Value| {
         let steps = report["values"]["steps"].as_array().unwrap().iter();
         let forms = steps.filter_map(|step| step["by"]["form"].as_str().map(str::to_owned));
@@ -289,7 +206,7 @@ fn an_answer_rounds_no_number_and_tells_values_apart() {
 (await (user-input :prompt (record 'ask \"Size?\" '(small large))))";
     let desk = Desk::new(&[("v.scm", program)]);
     assert_eq!(desk.duet("run v.scm").code, 4);
-    let served = Served::start(&desk, &[]);
+    let served = PageServer::start(&desk, &[]);
     let atom = |text: &str| json!({ "#": "atom", "of": text });
     let pairs = json!([["a", 2], [atom("a"), 1]]);
     let parts = json!([
@@ -436,7 +353,7 @@ const MANY: &str = "(import (scheme base) (duet base) (duet dataspace))
 fn the_turns_of_a_window_are_asked_for_and_no_others() {
     let desk = Desk::new(&[("p.scm", MANY)]);
     assert_eq!(desk.duet("run p.scm").code, 0);
-    let served = Served::start(&desk, &[]);
+    let served = PageServer::start(&desk, &[]);
     let window = json!({ "verb": "log", "address": "p/main", "before": [200, 0], "limit": 50 });
     let report = served.report(window);
     let turns: Vec<u64> = report["turns"]
@@ -456,7 +373,7 @@ fn a_value_of_any_size_is_shortened_and_the_answer_says_so() {
 (await (user-input :prompt \"?\"))";
     let desk = Desk::new(&[("p.scm", program)]);
     assert_eq!(desk.duet("run p.scm").code, 4);
-    let served = Served::start(&desk, &[]);
+    let served = PageServer::start(&desk, &[]);
     let facts = served.post(&json!({ "verb": "facts", "address": "p" }));
     let text = facts.to_string();
     assert!(
@@ -471,18 +388,9 @@ fn a_value_of_any_size_is_shortened_and_the_answer_says_so() {
 #[test]
 fn news_come_while_a_run_goes_on_and_say_that_it_was_deleted() {
     let (desk, served) = waiting(&["--act"]);
-    let mut stream = TcpStream::connect(&served.host).unwrap();
-    let head = format!("GET /@/news?run=p HTTP/1.1\r\n{}\r\n", served.own());
-    stream.write_all(head.as_bytes()).unwrap();
-    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
-    let mut data = |kind: &str| {
-        let name = format!("event: {kind}");
-        lines.find(|line| *line == name).unwrap();
-        let line = lines.next().unwrap();
-        serde_json::from_str::<Value>(line.strip_prefix("data: ").unwrap()).unwrap()
-    };
+    let mut news = served.news("p");
     assert_eq!(
-        data("news"),
+        news.next("news"),
         json!({ "branches": [{ "branch": "main", "turn": 1 }], "running": false })
     );
     desk.duet("answer p Ada");
@@ -490,11 +398,11 @@ fn news_come_while_a_run_goes_on_and_say_that_it_was_deleted() {
     let turn = |news: &Value| news["branches"][0]["turn"].as_u64();
     let last = served.report(json!({ "verb": "tree", "address": "p" }))["branches"][0]["turn"].as_u64();
     while {
-        let news = data("news");
-        turn(&news) != last || news["running"] == true
+        let told = news.next("news");
+        turn(&told) != last || told["running"] == true
     } {}
     assert_eq!(desk.duet("rm p --yes").code, 0);
-    let lost = data("lost")["error"].as_str().unwrap().to_owned();
+    let lost = news.next("lost")["error"].as_str().unwrap().to_owned();
     assert!(lost.contains('p'), "{lost}");
 }
 
@@ -503,7 +411,7 @@ fn a_damaged_journal_is_shown_as_one() {
     let desk = Desk::new(&[("p.scm", PROGRAM)]);
     assert_eq!(desk.duet("run p.scm").code, 4);
     let journal = desk.path(".duet/journal.sqlite");
-    let served = Served::start(&desk, &[]);
+    let served = PageServer::start(&desk, &[]);
     for name in ["journal.sqlite-wal", "journal.sqlite-shm"] {
         let _ = std::fs::remove_file(journal.with_file_name(name));
     }

@@ -497,7 +497,8 @@ fn a_worker_elsewhere_lets_go_of_a_run_that_somebody_is_to_act_on() {
     let (there, here) = (host(), host());
     let begin = |name: &str| {
         assert_eq!(there.duet(&format!("run p.scm --name {name} --queue")).code, 0);
-        let mut worker = Worker::start(&there, "work");
+        // The runs before it go on for ever, and a worker that is to end gives them time.
+        let mut worker = Worker::start(&there, &format!("work --run {name}"));
         worker.until(&format!("{name} waits for an input"));
         assert_eq!(here.duet(&format!("answer {name} Ada")).code, 0);
         let is_executed = |line: &str| line.starts_with(&format!("{name} ")) && line.contains("duet work");
@@ -538,7 +539,16 @@ fn a_worker_elsewhere_lets_go_of_a_run_that_somebody_is_to_act_on() {
     assert!(told.contains("a worker has let go of c"), "{told}");
     worker.running.signal("-TERM");
     worker.code();
-    for address in ["a", "a/other", "b", "b/eve", "c", "c/other"] {
+    let mut worker = begin("d");
+    let mut serving = Running::start(&here, "serve d");
+    serving.until_message("a worker has let go of d");
+    worker.until("d has stopped");
+    while !here.duet("runs").output.contains("duet serve") {}
+    worker.running.signal("-TERM");
+    worker.code();
+    serving.signal("-TERM");
+    serving.end();
+    for address in ["a", "a/other", "b", "b/eve", "c", "c/other", "d"] {
         assert_eq!(here.duet(&format!("replay {address} --check")).code, 0, "{address}");
     }
 }
