@@ -34,6 +34,7 @@ use crate::owned_run::{self, Beginning, Detached, OwnedRun, Prepared};
 use crate::records::turns;
 use crate::saying::{Speaker, Way, say};
 use crate::terminal::Terminal;
+use crate::verb::command::Printed;
 use crate::verb::project::Project;
 use crate::verb::{self, Answers, Request, show};
 use crate::world_options::WorldOptions;
@@ -478,7 +479,7 @@ pub(crate) fn perform_lent(request: &Request, journal: &Journal, terminal: &mut 
     terminal.speaker = Speaker::Prompt;
     let view = terminal.view();
     let mut project = Project::of(journal).on(terminal);
-    let shown = verb::command::show(request, &mut project, view, false);
+    let shown = verb::command::show(request, &mut project, view, Printed::Words);
     let code = shown.unwrap_or_else(|error| command::tell(error, terminal));
     terminal.speaker = Speaker::Command;
     code

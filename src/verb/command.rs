@@ -25,6 +25,37 @@ struct Form {
     /// Prints JSON.
     #[arg(long)]
     json: bool,
+    /// Prints JSON Lines: each item of a list is a line.
+    #[arg(long, conflicts_with = "json")]
+    json_lines: bool,
+}
+
+/// How a report is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Printed {
+    /// In words.
+    Words,
+    /// As one value of JSON.
+    Json,
+    /// As JSON Lines: each item of a list is a line. A report that is no list is one line.
+    JsonLines,
+}
+
+impl Form {
+    fn printed(&self) -> Printed {
+        match (self.json, self.json_lines) {
+            (false, false) => Printed::Words,
+            (true, _) => Printed::Json,
+            (false, true) => Printed::JsonLines,
+        }
+    }
+}
+
+impl Printed {
+    /// One value of JSON, or words.
+    fn json_if(is_json: bool) -> Self {
+        if is_json { Self::Json } else { Self::Words }
+    }
 }
 
 /// How a long report is printed.
@@ -117,7 +148,11 @@ pub(crate) fn augment(name: &str, command: Command) -> Command {
 pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
     let row = find(name).ok_or_else(|| CommandError::usage(format!("there is no verb `{name}`")))?;
     let request = (row.read)(matches)?;
-    let is_json = row.answers != Answers::Drives && Form::from_arg_matches(matches)?.json;
+    let printed = if row.answers == Answers::Drives {
+        Printed::Words
+    } else {
+        Form::from_arg_matches(matches)?.printed()
+    };
     let journal = if row.answers == Answers::Language {
         Journal::default()
     } else {
@@ -125,7 +160,11 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
     };
     let mut view = terminal.view();
     let is_followed = row.is_long && LongReportView::from_arg_matches(matches)?.follow;
-    if PAGED.contains(&name) && !is_json && !is_followed && !Reading::from_arg_matches(matches)?.no_pager {
+    if PAGED.contains(&name)
+        && printed == Printed::Words
+        && !is_followed
+        && !Reading::from_arg_matches(matches)?.no_pager
+    {
         terminal.page();
     }
     let mut project = Project::of(&journal).on(terminal);
@@ -145,7 +184,7 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
     if let Request::Log(request) = request {
         let printing = Printing {
             view,
-            is_json,
+            printed,
             is_following,
         };
         return printing.log(*request, &mut project);
@@ -157,7 +196,7 @@ pub(crate) fn execute(name: &str, matches: &ArgMatches, terminal: &mut Terminal)
     } else {
         request
     };
-    show(&request, &mut project, view, is_json)
+    show(&request, &mut project, view, printed)
 }
 
 /// Has a person agree to what a verb will delete.
@@ -208,12 +247,12 @@ pub(crate) fn show(
     request: &Request,
     project: &mut Project,
     view: View,
-    is_json: bool,
+    printed: Printed,
 ) -> Result<ExitCode, CommandError> {
     if let Request::Log(request) = request {
         let printing = Printing {
             view,
-            is_json,
+            printed,
             is_following: false,
         };
         return printing.log((**request).clone(), project);
@@ -221,8 +260,12 @@ pub(crate) fn show(
     let report = perform(project, request)?;
     let told = report.tell(&view);
     let terminal = project.stage()?;
-    if is_json {
-        terminal.json(&report.json())?;
+    if printed != Printed::Words {
+        let whole = report.json();
+        match whole.as_array().filter(|_| printed == Printed::JsonLines) {
+            Some(items) => items.iter().try_for_each(|item| terminal.json(item))?,
+            None => terminal.json(&whole)?,
+        }
         return Ok(told.code);
     }
     if !told.data.as_str().is_empty() {
@@ -237,7 +280,7 @@ pub(crate) fn show(
 /// How a log is printed.
 struct Printing {
     view: View,
-    is_json: bool,
+    printed: Printed,
     is_following: bool,
 }
 
@@ -247,7 +290,7 @@ impl Printing {
             return self.follow(request, project);
         }
         let mut request = super::log::Request {
-            is_whole: self.is_json,
+            is_whole: self.printed != Printed::Words,
             ..request
         };
         let mut left = request.limit.map(std::num::NonZeroUsize::get);
@@ -257,15 +300,15 @@ impl Printing {
         loop {
             let report = super::log::page(project, &request, &mut kept)?;
             let terminal = project.stage()?;
-            if self.is_json {
-                for turn in report.turns.iter().filter_map(|turn| turn.whole.as_ref()) {
+            let mut turns = report.turns.iter().filter_map(|turn| turn.whole.as_ref()).map(as_json);
+            match self.printed {
+                Printed::Words => terminal.data(drawing.page(&report))?,
+                Printed::JsonLines => turns.try_for_each(|turn| terminal.json(&turn))?,
+                Printed::Json => turns.try_for_each(|turn| {
                     let before = if is_first { "[" } else { "," };
                     is_first = false;
-                    terminal.data(Text::json(&format!("{before}{}", as_json(turn))))?;
-                }
-            } else {
-                let drawn = drawing.page(&report);
-                terminal.data(drawn)?;
+                    terminal.data(Text::json(&format!("{before}{turn}")))
+                })?,
             }
             if let Some(left) = &mut left {
                 *left = left.saturating_sub(report.turns.len());
@@ -277,7 +320,7 @@ impl Printing {
             match report.more.filter(|_| left != Some(0)) {
                 Some(before) => request.before = Some(before),
                 None => {
-                    if !self.is_json {
+                    if self.printed == Printed::Words {
                         terminal.data(drawing.end())?;
                         if let Some(message) = drawing.nothing(&report) {
                             terminal.message(message);
@@ -287,7 +330,7 @@ impl Printing {
                 }
             }
         }
-        if self.is_json {
+        if self.printed == Printed::Json {
             project
                 .stage()?
                 .data(Text::json(if is_first { "[]" } else { "]" }).ended())?;
@@ -298,7 +341,7 @@ impl Printing {
     /// Prints the newest turns, oldest first, and then those that come.
     fn follow(&self, request: super::log::Request, project: &mut Project) -> Result<ExitCode, CommandError> {
         let mut request = super::log::Request {
-            is_whole: self.is_json,
+            is_whole: self.printed != Printed::Words,
             ..request
         };
         let mut drawing = Drawing::new(self.view);
@@ -329,7 +372,7 @@ pub(crate) fn execute_as_child(child: ChildRequest, terminal: &mut Terminal) -> 
         .map_err(|error| CommandError::caused("the request is not understood", &error))?;
     let mut project = Project::of(&child.journal).on(terminal);
     if child.is_json || !form::is_handed(request.row().name) {
-        return show(&request, &mut project, View::default(), child.is_json);
+        return show(&request, &mut project, View::default(), Printed::json_if(child.is_json));
     }
     let report = perform(&mut project, &request)?;
     let told = report.tell(&View::default());

@@ -74,7 +74,7 @@ fn bash_completes_them() {
         ("duet describe \\(shop", "\\(shop\\)"),
         ("duet compl", "completions"),
         ("duet help compl", "completions"),
-        ("duet log --js", "--json"),
+        ("duet log --gre", "--grep"),
     ] {
         let script = format!(
             "export PATH={folder}:$PATH; source duet.bash; COMP_WORDS=({words}); \

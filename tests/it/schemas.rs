@@ -5,7 +5,7 @@
 //! Read next: `support/desk.rs`.
 #![allow(clippy::unwrap_used, reason = "a failed step of a test is its failure")]
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::desk::Desk;
 
@@ -246,4 +246,39 @@ fn a_server_hands_over_reports_that_fit_the_schema_of_each_tool() {
         let words = reply["result"]["content"][0]["text"].as_str().unwrap();
         assert!(!words.starts_with(['{', '[']), "{name}: {words}");
     }
+}
+
+#[test]
+fn json_lines_are_the_items_of_the_list() {
+    let desk = Desk::new(&[(
+        "p.scm",
+        "(for-each (lambda (n) (assert! (record 'job n)) (sleep 0)) (list 1 2 3))",
+    )]);
+    assert_eq!(desk.duet("run p.scm").code, 0);
+    let lines = |line: &str| -> Vec<Value> {
+        let said = desk.duet(&format!("{line} --json-lines"));
+        assert_eq!(said.code, 0, "{line}: {said:?}");
+        said.output
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    for line in [
+        "log p",
+        "log p --limit 2",
+        "log p --grep nothing",
+        "runs",
+        "facts p",
+        "branches p",
+    ] {
+        assert_eq!(json!(lines(line)), desk.report(line), "{line}");
+    }
+    // A report that is no list is one line.
+    assert_eq!(lines("stats p"), [desk.report("stats p")]);
+    assert_eq!(lines("show p@1"), [desk.report("show p@1")]);
+    let both = desk.duet("log p --json --json-lines");
+    assert!(
+        both.code == 2 && both.errors.contains("cannot be used with"),
+        "{both:?}"
+    );
 }
