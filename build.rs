@@ -5,7 +5,7 @@
 //! command; so it needs no key, and is never out of date.
 //! The procedures of the host, which libraries may mention, are taken from the runtime's tables as
 //! text: building the runtime, and with it the journal's database, a second time for this one list
-//! would cost more than all the rest. A test of `owned_run/ahead.rs` compares the two.
+//! would cost more than all the rest. A test of `owner/owned_run/ahead.rs` compares the two.
 
 use std::env;
 use std::fs;

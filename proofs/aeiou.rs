@@ -10,9 +10,9 @@
 use std::path::Path;
 
 use super::read_text;
-use crate::command::run::run_program;
-use crate::error::{CommandError, ExitCode};
-use crate::terminal::Terminal;
+use crate::text::error::{CommandError, ExitCode};
+use crate::text::terminal::Terminal;
+use crate::verb::act::run::run_program;
 
 const PROGRAM: &str = concat!(
     include_str!("aeiou/trace.scm"),

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use duet_runtime::policy::case::{Case, Outcome};
 
-use crate::error::{CommandError, ExitCode};
-use crate::terminal::Terminal;
+use crate::text::error::{CommandError, ExitCode};
+use crate::text::terminal::Terminal;
 
 /// Judges the cases of a conformance file and prints each difference.
 ///

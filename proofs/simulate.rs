@@ -1,8 +1,8 @@
 //! `duet simulate`: random programs with faults, compared with their journals after each operation.
 //!
 //! The proofs are a folder of the root package under its feature `proofs`, and not a crate, because
-//! the simulator tests the code of `duet undo` and `duet pick` itself (`moves.rs`, `redeliver.rs`),
-//! which is private to the command.
+//! the simulator tests the code of `duet undo` and `duet pick` itself (`history/moves.rs`,
+//! `owner/redeliver.rs`), which is private to the command.
 //! INVARIANT: nothing outside this folder depends on it; a build without the feature lacks two
 //! commands and nothing else.
 //! Read next: `simulation.rs`.
@@ -11,8 +11,8 @@ mod simulation;
 
 use std::ops::Range;
 
-use crate::error::{CommandError, ExitCode};
-use crate::terminal::Terminal;
+use crate::text::error::{CommandError, ExitCode};
+use crate::text::terminal::Terminal;
 use simulation::{Counts, MediumKind, Owned, Setting, Ways, WorldKind};
 
 /// Runs random programs with faults and compares them with their journals.

@@ -23,9 +23,9 @@ use duet_modules::source::embedded::Embedded;
 use duet_runtime::scheme::host;
 
 use super::{lines, read_text, refuse};
-use crate::error::{CommandError, ExitCode};
-use crate::owned_run;
-use crate::terminal::Terminal;
+use crate::owner::owned_run;
+use crate::text::error::{CommandError, ExitCode};
+use crate::text::terminal::Terminal;
 
 /// The library that judges, and its procedure of the texts of a case and of what is expected.
 const LIBRARY: &str = "(conformance summoner)";

@@ -1,15 +1,15 @@
 //! The start of the process: as the guard of a program, or as a command.
 //!
 //! INVARIANT: nothing else decides what a process is, and whom it trusts.
-//! It does not know the commands; `command.rs` does.
-//! Read next: `command.rs`.
+//! It does not know the commands; `surface/command.rs` does.
+//! Read next: `surface/command.rs`.
 
 use std::ffi::OsString;
 use std::process;
 
-use crate::command;
-use crate::error::ExitCode;
-use crate::terminal::Terminal;
+use crate::surface::command;
+use crate::text::error::ExitCode;
+use crate::text::terminal::Terminal;
 
 /// Does what the words behind the name of the program say.
 pub fn start(words: Vec<OsString>) -> process::ExitCode {

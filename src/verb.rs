@@ -8,23 +8,25 @@
 //! commands and the schemas of tools follow from it.
 //! Read next: `verb/log.rs`.
 
-pub(crate) mod agent;
-pub(crate) mod command;
-mod fitting;
+pub(crate) mod act;
+pub(crate) mod describe;
+pub(crate) mod fitting;
 pub(crate) mod form;
 pub(crate) mod project;
-mod run_times;
-mod sought;
+pub(crate) mod rerun;
+pub(crate) mod run_times;
+pub(crate) mod sought;
+pub(crate) mod standing;
 pub(crate) mod view;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::command::{amend, answer, describe, double, eval, export, fork, gc, goto, grant, import, mark, merge};
-use crate::command::{message, patch, pick, redo, replay, restart, resume, run, signal, stop, undo};
-use crate::error::CommandError;
-use crate::journal::Journal;
+use crate::history::journal::Journal;
+use crate::text::error::CommandError;
+use crate::verb::act::{amend, answer, double, eval, export, fork, gc, goto, grant, import, mark, merge};
+use crate::verb::act::{message, patch, pick, redo, replay, restart, resume, run, signal, stop, undo};
 use project::Project;
 use view::{Told, View};
 
@@ -73,8 +75,8 @@ pub(crate) struct Row {
     pub(crate) surfaces: Surfaces,
     /// Whether its report is as long as a run, so that it is fitted to the terminal and followed.
     pub(crate) is_long: bool,
-    augment: fn(Command) -> Command,
-    read: fn(&ArgMatches) -> Result<Request, clap::Error>,
+    pub(crate) augment: fn(Command) -> Command,
+    pub(crate) read: fn(&ArgMatches) -> Result<Request, clap::Error>,
 }
 
 macro_rules! verbs {

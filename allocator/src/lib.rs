@@ -11,8 +11,8 @@
 //! effect of a turn that is not durable has left.
 //! It is a crate because every turn allocates: a build may leave the command unoptimised, but not
 //! this, and the compiler puts the entries of an allocator into the crate that registers it. So a
-//! program that links this crate has its allocator. It decides no limit of a run; `src/launch.rs`
-//! does. Read next: `src/owned_run/measure.rs`.
+//! program that links this crate has its allocator. It decides no limit of a run;
+//! `src/world/launch.rs` does. Read next: `src/owner/owned_run/measure.rs`.
 #![expect(
     unsafe_code,
     reason = "`GlobalAlloc` is an unsafe trait; the work is passed on to mimalloc and to the system"

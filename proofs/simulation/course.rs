@@ -33,7 +33,7 @@ use super::operation::{Opening, Operation, granting};
 use super::programs::{self, Shared};
 use super::world::{World, WorldError};
 use super::{Setting, Ways};
-use crate::moves::Moves;
+use crate::history::moves::Moves;
 
 /// What went wrong.
 #[derive(Debug)]

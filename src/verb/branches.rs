@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
-use crate::error::CommandError;
+use crate::text::error::CommandError;
 
 /// Lists the branches of a run.
 ///

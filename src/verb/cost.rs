@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: only answers that the journal has count; the index beside it names the turns that
 //! have them, and Duet reads no others.
-//! Read next: `../exchange.rs`.
+//! Read next: `text/exchange.rs`.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use serde_json::Value;
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::exchange::{self, Price, Usage, dollars};
-use crate::journal::Place;
-use crate::records::chosen_turns;
-use crate::turn;
+use crate::history::journal::Place;
+use crate::history::records::chosen_turns;
+use crate::history::turn;
+use crate::text::error::CommandError;
+use crate::text::exchange::{self, Price, Usage, dollars};
 
 /// Adds up what the language models of a run cost.
 ///

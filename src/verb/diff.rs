@@ -30,12 +30,12 @@ use super::fitting::signed;
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::records::turns;
-use crate::turn;
-use crate::value_json;
-use crate::value_text::{self, COMPARED_CHARACTERS, abbreviated, shown};
+use crate::history::journal::Place;
+use crate::history::records::turns;
+use crate::history::turn;
+use crate::text::error::CommandError;
+use crate::text::value_json;
+use crate::text::value_text::{self, COMPARED_CHARACTERS, abbreviated, shown};
 
 /// Compares two turns or branches: where they part, and what each has alone.
 ///

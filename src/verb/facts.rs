@@ -18,14 +18,14 @@ use serde_json::Value as Json;
 use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::owned_run;
-use crate::query::Query;
-use crate::saying::{Way, say};
-use crate::turn::{self, line};
-use crate::value_json;
-use crate::value_text::{bounded, shown};
+use crate::history::journal::Place;
+use crate::history::turn::{self, line};
+use crate::owner::owned_run;
+use crate::text::error::CommandError;
+use crate::text::query::Query;
+use crate::text::saying::{Way, say};
+use crate::text::value_json;
+use crate::text::value_text::{bounded, shown};
 
 /// Lists the assertions that hold at a turn.
 ///

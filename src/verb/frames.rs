@@ -19,13 +19,13 @@ use serde_json::Value as Json;
 use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::origins::Origins;
-use crate::owned_run::{self, compiled};
-use crate::render::SourceTexts;
-use crate::turn;
-use crate::turn::line;
+use crate::history::journal::Place;
+use crate::history::origins::Origins;
+use crate::history::turn;
+use crate::history::turn::line;
+use crate::owner::owned_run::{self, compiled};
+use crate::text::error::CommandError;
+use crate::text::render::SourceTexts;
 
 /// How many turns before a failed one are taken again: a main program that has written commits that
 /// first, and fails in a later turn.

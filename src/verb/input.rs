@@ -1,15 +1,15 @@
 //! `input`: the input of a turn as a text that a person edits.
 //!
 //! INVARIANT: the text is the one that `duet amend --editor` opens.
-//! Read next: `../command/amend.rs`.
+//! Read next: `act/amend.rs`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::project::Project;
 use super::view::{Told, View};
-use crate::command::amend::input_at;
-use crate::error::CommandError;
+use crate::text::error::CommandError;
+use crate::verb::act::amend::input_at;
 
 /// Gives the input of a turn as a text to edit.
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]

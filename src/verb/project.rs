@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a verb sees a store and addresses, never the path of a file or the kind of the store.
 //! The store is opened when it is first needed.
-//! Read next: `../journal.rs`.
+//! Read next: `history/journal.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use duet_journal::index::Index;
 use duet_journal::{BranchName, Owner, RunId, Sequence, Store};
 use duet_runtime::history::changes::{FactChange, Sought};
 
-use crate::changes::{self, Searched};
-use crate::error::CommandError;
-use crate::grants::Grants;
-use crate::journal::{Journal, Place};
-use crate::mail::{Delivery, MailArguments, Recipient};
-use crate::marks;
-use crate::owned_run::OwnedRun;
-use crate::owned_run::serve::OwnerRequest;
-use crate::query::Query;
-use crate::saying::{Way, say};
-use crate::standing::Standings;
-use crate::terminal::Terminal;
-use crate::world_options::WorldOptions;
+use crate::history::changes::{self, Searched};
+use crate::history::grants::Grants;
+use crate::history::journal::{Journal, Place};
+use crate::history::marks;
+use crate::owner::mail::{Delivery, MailArguments, Recipient};
+use crate::owner::owned_run::OwnedRun;
+use crate::owner::owned_run::serve::OwnerRequest;
+use crate::text::error::CommandError;
+use crate::text::query::Query;
+use crate::text::saying::{Way, say};
+use crate::text::terminal::Terminal;
+use crate::verb::standing::Standings;
+use crate::world::world_options::WorldOptions;
 
 /// A journal, opened when it is needed.
 pub(crate) struct Project<'a> {

@@ -6,7 +6,7 @@
 use duet_journal::{Head, RunId, Sequence, Store};
 use duet_runtime::model::moment::Moment;
 
-use crate::error::CommandError;
+use crate::text::error::CommandError;
 
 /// The times of a branch, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, Default)]

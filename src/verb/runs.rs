@@ -1,7 +1,7 @@
 //! `runs`: the runs of a journal, and how they stand.
 //!
 //! INVARIANT: a run with several branches stands as the one does that was used last.
-//! Read next: `../standing.rs`.
+//! Read next: `standing.rs`.
 
 use std::path::PathBuf;
 
@@ -20,11 +20,11 @@ use super::log::line::duration;
 use super::project::{Project, ProjectReader};
 use super::run_times::RunTimes;
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::exchange::{Usage, dollars};
-use crate::journal::{self, FIRST_BRANCH};
-use crate::standing::{Rest, RunStanding, RunStatus, Standings, Status, age, until};
-use crate::turn::{program_name, short};
+use crate::history::journal::{self, FIRST_BRANCH};
+use crate::history::turn::{program_name, short};
+use crate::text::error::CommandError;
+use crate::text::exchange::{Usage, dollars};
+use crate::verb::standing::{Rest, RunStanding, RunStatus, Standings, Status, age, until};
 
 /// Lists the runs of the journal.
 ///

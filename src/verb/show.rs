@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: the report has the record as it is; what follows from it (facts, memory) is computed
 //! by restoring the run.
-//! Read next: `../turn.rs`.
+//! Read next: `history/turn.rs`.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -25,17 +25,17 @@ use super::form::as_json;
 use super::log::whole;
 use super::project::Project;
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::exchange;
-use crate::journal::Place;
-use crate::origins::{Origin, Origins};
-use crate::owned_run::{self, compiled};
-use crate::render::SourceTexts;
-use crate::saying::{Saying, Way, say};
-use crate::turn::json::TurnForm;
-use crate::turn::{self, Beside};
-use crate::value_json;
-use crate::value_text::{bounded, shown};
+use crate::history::journal::Place;
+use crate::history::origins::{Origin, Origins};
+use crate::history::turn::json::TurnForm;
+use crate::history::turn::{self, Beside};
+use crate::owner::owned_run::{self, compiled};
+use crate::text::error::CommandError;
+use crate::text::exchange;
+use crate::text::render::SourceTexts;
+use crate::text::saying::{Saying, Way, say};
+use crate::text::value_json;
+use crate::text::value_text::{bounded, shown};
 
 /// Shows one turn in full.
 ///

@@ -2,12 +2,12 @@
 //!
 //! INVARIANT: a pattern before an address is read as it stands; the other order is understood where
 //! the texts show it, or where only the first is the address of a run.
-//! It reads neither the pattern nor the expression. Read next: `../query.rs`.
+//! It reads neither the pattern nor the expression. Read next: `text/query.rs`.
 
 use super::project::ProjectReader;
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::saying::{Way, say};
+use crate::history::journal::Place;
+use crate::text::error::CommandError;
+use crate::text::saying::{Way, say};
 
 /// The texts of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: looking changes nothing.
 //! It does not know which code is old; `runtime/src/scheme/stale.rs` does.
-//! Read next: `../command/patch.rs`.
+//! Read next: `act/patch.rs`.
 
 use duet_runtime::model::counted::counted;
 use duet_runtime::model::failure::Frame;
@@ -17,10 +17,10 @@ use super::form::as_json;
 use super::frames;
 use super::project::Project;
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::owned_run::compiled;
-use crate::render::SourceTexts;
-use crate::turn::line;
+use crate::history::turn::line;
+use crate::owner::owned_run::compiled;
+use crate::text::error::CommandError;
+use crate::text::render::SourceTexts;
 
 /// Lists what still runs the code of earlier texts.
 ///

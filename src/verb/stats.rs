@@ -1,7 +1,7 @@
 //! `stats`: the turns, actions and bytes of a run's history.
 //!
 //! INVARIANT: a turn, a part and a blob count once, however many branches lead to them.
-//! Read next: `../records.rs`.
+//! Read next: `history/records.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,12 +19,12 @@ use super::log::line::duration;
 use super::project::Project;
 use super::run_times::RunTimes;
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::origins::{Origin, Origins};
-use crate::records::Records;
-use crate::turn;
-use crate::turn::line::is_failure;
+use crate::history::journal::Place;
+use crate::history::origins::{Origin, Origins};
+use crate::history::records::Records;
+use crate::history::turn;
+use crate::history::turn::line::is_failure;
+use crate::text::error::CommandError;
 
 /// Counts the turns, actions and bytes of a run's history.
 ///

@@ -5,7 +5,7 @@
 //! INVARIANT: each message appears once, with the turn in which it was first said; one call at a
 //! time is in memory, besides the report. The index beside the journal names the turns that have
 //! calls of models, and Duet reads no others.
-//! Read next: `../exchange.rs`.
+//! Read next: `text/exchange.rs`.
 
 use std::collections::BTreeMap;
 
@@ -25,12 +25,12 @@ use serde_json::Value as Json;
 use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::exchange::{self, Usage, WantedCall, content, field, list, text_field};
-use crate::records::chosen_turns;
-use crate::similar::advice;
-use crate::value_json;
-use crate::value_text::{abbreviated, shown};
+use crate::history::records::chosen_turns;
+use crate::text::error::CommandError;
+use crate::text::exchange::{self, Usage, WantedCall, content, field, list, text_field};
+use crate::text::similar::advice;
+use crate::text::value_json;
+use crate::text::value_text::{abbreviated, shown};
 
 /// Shows the conversations of a run with language models.
 ///

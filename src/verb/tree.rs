@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::project::{Project, ProjectReader};
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::journal::{FIRST_BRANCH, Place};
+use crate::history::journal::{FIRST_BRANCH, Place};
+use crate::text::error::CommandError;
 
 /// Says where the branches of a run begin.
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]

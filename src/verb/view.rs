@@ -6,8 +6,8 @@
 use duet_drivers::text::Text;
 use serde_json::{Value as Json, json};
 
-use crate::error::ExitCode;
-use crate::saying::{Saying, Speaker};
+use crate::text::error::ExitCode;
+use crate::text::saying::{Saying, Speaker};
 
 /// How a surface shows reports.
 #[derive(Clone, Copy, Debug, Default)]

@@ -23,15 +23,15 @@ use serde_json::Value as Json;
 use super::form::as_json;
 use super::project::Project;
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::origins::Origins;
-use crate::owned_run::compiled;
-use crate::query::spelled_packed;
-use crate::saying::{Way, say};
-use crate::standing::{self, deadline};
-use crate::turn::line;
-use crate::value_json;
-use crate::value_text::shown;
+use crate::history::origins::Origins;
+use crate::history::turn::line;
+use crate::owner::owned_run::compiled;
+use crate::text::error::CommandError;
+use crate::text::query::spelled_packed;
+use crate::text::saying::{Way, say};
+use crate::text::value_json;
+use crate::text::value_text::shown;
+use crate::verb::standing::{self, deadline};
 
 /// Lists the open waits of a run at a turn.
 ///

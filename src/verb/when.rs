@@ -2,7 +2,7 @@
 //! in which an expression changes.
 //!
 //! INVARIANT: for facts, the index beside the journal answers, and no program runs.
-//! Read next: `../changes.rs`.
+//! Read next: `history/changes.rs`.
 
 mod value;
 
@@ -15,14 +15,14 @@ use super::form::as_json;
 use super::project::{Project, ProjectReader};
 use super::sought::Asked;
 use super::view::{Told, View};
-use crate::error::{CommandError, ExitCode};
-use crate::journal::Place;
-use crate::origins::Origins;
-use crate::query::Query;
-use crate::saying::{Way, quoted, say};
-use crate::turn::line::actor;
-use crate::value_json;
-use crate::value_text::shown;
+use crate::history::journal::Place;
+use crate::history::origins::Origins;
+use crate::history::turn::line::actor;
+use crate::text::error::{CommandError, ExitCode};
+use crate::text::query::Query;
+use crate::text::saying::{Way, quoted, say};
+use crate::text::value_json;
+use crate::text::value_text::shown;
 use value::{Valued, Values};
 
 /// Finds the first turn after which a fact is there, or a turn in which an expression changes.

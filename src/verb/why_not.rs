@@ -16,10 +16,10 @@ use super::form::as_json;
 use super::project::Project;
 use super::sought::Asked;
 use super::view::{Told, View};
-use crate::error::CommandError;
-use crate::owned_run::compiled;
-use crate::query::Query;
-use crate::saying::{Way, say};
+use crate::owner::owned_run::compiled;
+use crate::text::error::CommandError;
+use crate::text::query::Query;
+use crate::text::saying::{Way, say};
 use search::Search;
 
 /// Shows what stands in the way of a fact.

@@ -2,7 +2,7 @@
 //! answered.
 //!
 //! INVARIANT: the run is executed by a process of its own until its program ends.
-//! It does not test who executes a run; `owners.rs` does. Read next: `../src/command/attach.rs`.
+//! It does not test who executes a run; `owners.rs` does. Read next: `surface/command/attach.rs`.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStderr};

@@ -1,7 +1,7 @@
 //! Completion in shells: the names of runs, branches and libraries.
 //!
 //! INVARIANT: a shell that asks gets names or nothing, and nothing is written.
-//! Read next: `../../src/command/completions/candidates.rs`.
+//! Read next: `surface/command/completions/candidates.rs`.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! Doubles that records make: the same calls with the same answers, in the same order.
 //!
 //! INVARIANT: a program that runs on the doubles of its own run does what it did.
-//! `testing.rs` tests the files beside tests. Read next: the crate's `testing/arrivals.rs`.
+//! `testing.rs` tests the files beside tests. Read next:
+//! `workbench/testing/arrivals.rs`.
 
 use crate::support::desk::Desk;
 

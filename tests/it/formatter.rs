@@ -1,7 +1,7 @@
 //! `duet fmt` and `duet new`, as a person uses them.
 //!
 //! INVARIANT: a file that cannot be formatted, and a folder that exists, stay as they are.
-//! It does not know the style; the unit tests of `src/format.rs` do.
+//! It does not know the style; the unit tests of `src/workbench/format.rs` do.
 //! Read next: `support/desk.rs`.
 
 use std::fs;

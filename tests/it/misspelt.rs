@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a warning changes neither the exit code nor the output of a run.
 //! It does not test grants to runs that have begun; `widening.rs` does.
-//! Read next: `../src/world_options/known.rs`.
+//! Read next: `world/world_options/known.rs`.
 
 use crate::support::desk::Desk;
 

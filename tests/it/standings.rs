@@ -1,7 +1,7 @@
 //! How a run stands: what every report says of each state in which a run can be.
 //!
-//! INVARIANT: each row of the table in `src/standing/rest.rs` has a row here, but that of a run
-//! which cannot be restored.
+//! INVARIANT: each row of the table in `src/verb/standing/rest.rs` has a row here, but that
+//! of a run which cannot be restored.
 //! It does not test how a run comes into a state. Read next: `owners.rs`, `work.rs`.
 #![cfg(unix)]
 

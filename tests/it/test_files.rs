@@ -1,7 +1,7 @@
 //! The files of `duet test`: which are tests, what makes them due again, and where reports go.
 //!
 //! INVARIANT: a watch is tested by what it prints, never after a time.
-//! `testing.rs` tests what a test says. Read next: `../../src/testing/find.rs`.
+//! `testing.rs` tests what a test says. Read next: `workbench/testing/find.rs`.
 
 use std::fs;
 

@@ -18,8 +18,8 @@ use preserves::IOValue;
 use super::super::operation::Opening;
 use super::super::world::{World, WorldError};
 use super::{Course, Difference, OWNER, Outcome, WHOLE, branch};
-use crate::moves::{Move, MoveKind};
-use crate::redeliver::Redelivery;
+use crate::history::moves::{Move, MoveKind};
+use crate::owner::redeliver::Redelivery;
 use duet_runtime::model::codec::Codec;
 use duet_runtime::run::inflight::Recovery;
 

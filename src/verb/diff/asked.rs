@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::words::words_apart;
-use crate::turn::line::payload_words;
-use crate::value_json;
-use crate::value_text;
+use crate::history::turn::line::payload_words;
+use crate::text::value_json;
+use crate::text::value_text;
 
 /// The maximum number of texts of one value that are compared word by word.
 const TEXTS_MAX: usize = 8;

@@ -16,9 +16,9 @@ use similar::TextDiff;
 
 use super::definitions::Definitions;
 
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::owned_run::record_at;
+use crate::history::journal::Place;
+use crate::owner::owned_run::record_at;
+use crate::text::error::CommandError;
 
 /// The lines around a difference that are shown.
 const AROUND: usize = 2;

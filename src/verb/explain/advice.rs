@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: no command leads back to the same failure: to go back and on helps only before a call
 //! that is then made again, before a limit of time, or with a grant that was missing.
-//! It executes nothing. Read next: `../../saying.rs`.
+//! It executes nothing. Read next: `text/saying.rs`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::failure::{Cause, Explained};
 use super::standstill::{For, Wait};
 use super::{Explaining, Status};
-use crate::command::tools;
-use crate::exchange;
-use crate::saying::{Saying, Speaker, Way, say};
+use crate::surface::command::tools;
+use crate::text::exchange;
+use crate::text::saying::{Saying, Speaker, Way, say};
 
 /// What helps: the commands, and what they do.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

@@ -17,13 +17,13 @@ use serde::Serialize;
 
 use super::judged::FailedCall;
 use super::row;
-use crate::error::CommandError;
-use crate::exchange;
-use crate::origins::{Origin, Origins};
-use crate::query::spelled_packed;
-use crate::render::{SourceTexts, message_of};
-use crate::turn::line::{Piece, Tone, actor, did, heard, payload_words, strand};
-use crate::value_text::abbreviated;
+use crate::history::origins::{Origin, Origins};
+use crate::history::turn::line::{Piece, Tone, actor, did, heard, payload_words, strand};
+use crate::text::error::CommandError;
+use crate::text::exchange;
+use crate::text::query::spelled_packed;
+use crate::text::render::{SourceTexts, message_of};
+use crate::text::value_text::abbreviated;
 
 /// How a failure arose.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -10,12 +10,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Explaining;
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::origins::{Origin, Origins};
-use crate::records::Records;
-use crate::turn;
-use crate::turn::line::{actor, heard, is_failure, strand};
+use crate::history::journal::Place;
+use crate::history::origins::{Origin, Origins};
+use crate::history::records::Records;
+use crate::history::turn;
+use crate::history::turn::line::{actor, heard, is_failure, strand};
+use crate::text::error::CommandError;
 
 /// The turns before a failure among which such calls are looked for.
 const SEARCHED_MAX: usize = 4_096;

@@ -14,11 +14,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Explaining, Status};
-use crate::error::CommandError;
-use crate::origins::Origins;
-use crate::standing::{self, deadline};
-use crate::turn::line::{actor, actor_in, payload_words};
-use crate::value_text::abbreviated;
+use crate::history::origins::Origins;
+use crate::history::turn::line::{actor, actor_in, payload_words};
+use crate::text::error::CommandError;
+use crate::text::value_text::abbreviated;
+use crate::verb::standing::{self, deadline};
 use crate::verb::waits::facts;
 
 /// Who or what can end a wait.

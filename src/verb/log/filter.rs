@@ -12,15 +12,15 @@ use duet_runtime::state::event::Event;
 use preserves::IOValue;
 
 use super::Request;
-use crate::error::CommandError;
-use crate::exchange;
-use crate::journal::Place;
-use crate::origins::{KnownOrigins, Origin, Origins};
-use crate::query::Query;
-use crate::similar::nearest;
-use crate::turn;
-use crate::turn::line::{self, did, heard, tells_of_failure};
-use crate::value_text::shown;
+use crate::history::journal::Place;
+use crate::history::origins::{KnownOrigins, Origin, Origins};
+use crate::history::turn;
+use crate::history::turn::line::{self, did, heard, tells_of_failure};
+use crate::text::error::CommandError;
+use crate::text::exchange;
+use crate::text::query::Query;
+use crate::text::similar::nearest;
+use crate::text::value_text::shown;
 use crate::verb::project::ProjectReader;
 
 /// The conditions.

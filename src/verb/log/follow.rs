@@ -10,11 +10,11 @@ use duet_runtime::record::Body;
 use super::filter::Filter;
 use super::times::Times;
 use super::{Cursor, History, Request, Turn, perform};
-use crate::error::CommandError;
-use crate::following::Following;
-use crate::journal::Place;
-use crate::origins::Origins;
-use crate::turn;
+use crate::history::following::Following;
+use crate::history::journal::Place;
+use crate::history::origins::Origins;
+use crate::history::turn;
+use crate::text::error::CommandError;
 use crate::verb::project::Project;
 
 /// A branch that is followed.

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Cursor, Turn, What};
-use crate::turn::json::{CauseForm, TurnForm};
-use crate::turn::line::Piece;
+use crate::history::turn::json::{CauseForm, TurnForm};
+use crate::history::turn::line::Piece;
 
 impl Turn {
     pub(super) fn form(&self) -> ListedForm {

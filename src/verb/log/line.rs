@@ -2,16 +2,16 @@
 //!
 //! INVARIANT: no line is wider than the view, unless it is to be shown whole; equal lines are
 //! folded only where the graph is one straight line.
-//! It reads no records. Read next: `../../graph.rs`.
+//! It reads no records. Read next: `text/graph.rs`.
 
 use duet_drivers::text::{self, Text};
 use duet_runtime::model::moment::Moment;
 use unicode_width::UnicodeWidthChar;
 
 use super::{Report, Turn, What};
-use crate::graph::Graph;
-use crate::turn::json::CauseForm;
-use crate::turn::line::{Piece, Tone};
+use crate::history::turn::json::CauseForm;
+use crate::history::turn::line::{Piece, Tone};
+use crate::text::graph::Graph;
 use crate::verb::fitting::{GREEN, columns_of};
 use crate::verb::view::View;
 
@@ -204,7 +204,7 @@ impl Drawing {
                 heard,
                 did,
             } => {
-                let name = crate::turn::line::strand(actor.clone(), strand.as_deref());
+                let name = crate::history::turn::line::strand(actor.clone(), strand.as_deref());
                 spans.push(Span {
                     style: ACTORS[usize::try_from(*id).unwrap_or(0) % ACTORS.len()],
                     text: format!("{:<8} ", text::line(&name)),
@@ -265,7 +265,7 @@ impl Drawing {
         let mut text = if is_whole {
             piece.text.clone()
         } else {
-            crate::turn::short(&piece.text, PIECE_CHARACTERS)
+            crate::history::turn::short(&piece.text, PIECE_CHARACTERS)
         };
         // A list that a program reads is the same however busy the machine was.
         let least_ms = if self.view.has_all_durations {

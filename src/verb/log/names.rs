@@ -18,13 +18,13 @@ use duet_runtime::state::event::Event;
 use super::filter::wanted_calls;
 use super::times::Times;
 use super::{History, PORTION, Request, lines};
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::origins::{Origin, Origins};
-use crate::similar::{advice, nearest};
-use crate::turn;
-use crate::turn::line;
-use crate::value_text::shown;
+use crate::history::journal::Place;
+use crate::history::origins::{Origin, Origins};
+use crate::history::turn;
+use crate::history::turn::line;
+use crate::text::error::CommandError;
+use crate::text::similar::{advice, nearest};
+use crate::text::value_text::shown;
 use crate::verb::project::ProjectReader;
 
 /// The names of a run.

@@ -6,8 +6,8 @@
 
 use duet_journal::{CommitTime, Sequence, Store};
 
-use crate::error::CommandError;
-use crate::journal::Place;
+use crate::history::journal::Place;
+use crate::text::error::CommandError;
 
 /// The times of the turns from `start` up to `end`.
 #[derive(Clone, Default)]

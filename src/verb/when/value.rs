@@ -3,15 +3,15 @@
 //! The program stands still while the expression is evaluated, as for `duet eval`.
 //! INVARIANT: evaluation leaves no trace: each turn is restored for itself, and what was evaluated
 //! is dropped.
-//! It prints nothing. Read next: `../../owned_run/expression.rs`.
+//! It prints nothing. Read next: `owner/owned_run/expression.rs`.
 
 use duet_journal::Sequence;
 
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::owned_run::expression::{self, ExpressionOutcome};
-use crate::owned_run::{self, compiled};
-use crate::render::message_of;
+use crate::history::journal::Place;
+use crate::owner::owned_run::expression::{self, ExpressionOutcome};
+use crate::owner::owned_run::{self, compiled};
+use crate::text::error::CommandError;
+use crate::text::render::message_of;
 use crate::verb::project::ProjectReader;
 
 /// The maximum number of turns of an expression.

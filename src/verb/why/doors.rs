@@ -12,11 +12,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::value::{self, Explained};
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::owned_run;
-use crate::turn;
-use crate::value_text::abbreviated;
+use crate::history::journal::Place;
+use crate::history::turn;
+use crate::owner::owned_run;
+use crate::text::error::CommandError;
+use crate::text::value_text::abbreviated;
 use crate::verb::frames::{self, Computation};
 use crate::verb::project::ProjectReader;
 

@@ -13,11 +13,11 @@ use duet_runtime::record::Body;
 use duet_runtime::scheme::Wanted;
 
 use super::{Report, Request, value};
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::owned_run;
-use crate::records::Records;
-use crate::turn;
+use crate::history::journal::Place;
+use crate::history::records::Records;
+use crate::history::turn;
+use crate::owner::owned_run;
+use crate::text::error::CommandError;
 use crate::verb::project::ProjectReader;
 
 /// Explains the line of output that the request counts from the first turn on.

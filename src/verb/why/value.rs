@@ -24,11 +24,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FORM_CHARACTERS;
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::owned_run::{self, compiled};
-use crate::render::{SourceTexts, TextForm};
-use crate::turn;
+use crate::history::journal::Place;
+use crate::history::turn;
+use crate::owner::owned_run::{self, compiled};
+use crate::text::error::CommandError;
+use crate::text::render::{SourceTexts, TextForm};
 use crate::verb::project::ProjectReader;
 
 /// The maximum length of a value in words.

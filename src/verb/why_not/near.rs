@@ -1,14 +1,14 @@
 //! How a value differs from a pattern: the first member that does not match.
 //!
 //! INVARIANT: a value that matches differs nowhere.
-//! It knows no runs. Read next: `../../query.rs`.
+//! It knows no runs. Read next: `text/query.rs`.
 
 use duet_runtime::dataspace::pattern::{GroupKind, Pattern, Step};
 use duet_runtime::model::counted::counted;
 use preserves::{IOValue, ValueImpl};
 
-use crate::query::spelled;
-use crate::value_text::abbreviated;
+use crate::text::query::spelled;
+use crate::text::value_text::abbreviated;
 
 /// Says in which member a value differs from a pattern of its label; `None` if it matches, or is
 /// something else altogether.
@@ -91,7 +91,7 @@ fn inner(pattern: &Pattern) -> &Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::Query;
+    use crate::text::query::Query;
 
     #[test]
     fn the_first_member_that_differs_is_named() {

@@ -23,14 +23,14 @@ use preserves::ValueImpl;
 use super::assertions::assertions;
 use super::near::{difference, pattern_difference};
 use super::{Reason, Sort};
-use crate::error::CommandError;
-use crate::journal::Place;
-use crate::origins::Origins;
-use crate::query::{Query, spelled_packed};
-use crate::records::Records;
-use crate::turn;
-use crate::turn::line::{actor, actor_in};
-use crate::value_text::abbreviated;
+use crate::history::journal::Place;
+use crate::history::origins::Origins;
+use crate::history::records::Records;
+use crate::history::turn;
+use crate::history::turn::line::{actor, actor_in};
+use crate::text::error::CommandError;
+use crate::text::query::{Query, spelled_packed};
+use crate::text::value_text::abbreviated;
 use crate::verb::project::ProjectReader;
 use crate::verb::waits::waits;
 
@@ -221,7 +221,7 @@ impl<'a> Search<'a> {
     pub(super) fn standing(&mut self, run: &mut Sight<'_>) -> Result<(), CommandError> {
         let labels: Vec<String> = self.query.patterns().iter().filter_map(label).collect();
         let mut procedures = BTreeSet::new();
-        let texts: Vec<_> = crate::render::SourceTexts::of(run.programs::<SchemePrograms>().expander())
+        let texts: Vec<_> = crate::text::render::SourceTexts::of(run.programs::<SchemePrograms>().expander())
             .all()
             .to_vec();
         for text in &texts {

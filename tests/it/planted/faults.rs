@@ -34,7 +34,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "an imported run holds only what its importer grants",
-        file: "src/owned_run/surroundings.rs",
+        file: "src/owner/owned_run/surroundings.rs",
         from: "options.terms = Some(terms);",
         to: "drop(terms);",
         suite: &["duet", "--test", "it"],
@@ -43,7 +43,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "the importer decides the limits",
-        file: "src/owned_run/proof.rs",
+        file: "src/owner/owned_run/proof.rs",
         from: "programs.cap_memory(bytes);",
         to: "",
         suite: &["duet", "--test", "it"],
@@ -52,7 +52,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "lost turns are noticed",
-        file: "src/journal.rs",
+        file: "src/history/journal.rs",
         from: "    if lost.is_empty() {",
         to: "    if lost.len() < usize::MAX {",
         suite: &["duet", "--test", "it"],
@@ -168,7 +168,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "lines that were not shown are counted",
-        file: "src/owned_run/reporting.rs",
+        file: "src/owner/owned_run/reporting.rs",
         from: "            mark.set(Tip { hash, sequence });",
         to: "            let _ = (mark, Tip { hash, sequence });",
         suite: &["duet", "--test", "it"],
@@ -177,7 +177,7 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "the program stands still while an expression is evaluated",
-        file: "src/owned_run/expression.rs",
+        file: "src/owner/owned_run/expression.rs",
         from: "        run.hold_still(&since);\n        let newest",
         to: "        let newest",
         suite: &["duet", "--test", "it"],
@@ -186,12 +186,12 @@ pub(crate) const FAULTS: &[Fault] = &[
     },
     Fault {
         defence: "a kept compiled library has the account's seal",
-        file: "src/owned_run/library_folder.rs",
+        file: "src/owner/owned_run/library_folder.rs",
         from: "        (bytes == seal(own, key, &content).as_bytes())",
         to: "        (bytes.len() == seal(own, key, &content).as_bytes().len())",
         suite: &["duet", "--bin", "duet"],
         test: "a_compiled_library_that_another_account_has_put_there_is_not_used",
-        at: "src/owned_run/library_folder.rs",
+        at: "src/owner/owned_run/library_folder.rs",
     },
     Fault {
         defence: "a commit is on the disk before it is acknowledged",

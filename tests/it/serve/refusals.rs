@@ -1,7 +1,7 @@
 //! References that the gatekeeper refuses are in the journal of a run.
 //!
 //! INVARIANT: a flood of them costs the journal no more than a few turns.
-//! Read next: `../../src/refusals.rs`.
+//! Read next: `owner/refusals.rs`.
 
 use duet_drivers::framing::Encoding;
 

@@ -65,7 +65,7 @@ fn undeclared(files: &[Source]) -> Vec<Offence> {
         let is_test_support = folder.starts_with("tests/") || folder.contains("/tests/") || folder.contains("benches/");
         let beside = folder.rsplit_once('/').map_or("", |(parent, _)| parent);
         files.iter().any(|file| {
-            let is_proof = folder == "proofs" && (file.folder() == folder || file.path == "src/command.rs");
+            let is_proof = folder == "proofs" && (file.folder() == folder || file.path == "src/surface/command.rs");
             let may_declare = parents.contains(&file.path) || (is_test_support && file.folder() == beside) || is_proof;
             may_declare && declares_module(file, source.stem())
         })
