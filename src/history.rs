@@ -2,8 +2,9 @@
 //!
 //! Read next: `history/journal.rs`.
 
-pub(crate) mod state_folder;
 pub(crate) mod journal;
+pub(crate) mod damage;
+pub(crate) mod silence;
 pub(crate) mod records;
 pub(crate) mod marks;
 pub(crate) mod moves;

@@ -1,5 +1,6 @@
-//! The languages of other systems, read into programs.
+//! The data that people write beside programs, and the languages of other systems.
 //!
 //! Read next: `languages/migrate.rs`.
 
+pub(crate) mod datum;
 pub(crate) mod migrate;

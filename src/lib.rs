@@ -13,6 +13,7 @@
 
 mod languages;
 mod text;
+mod settings;
 mod history;
 mod world;
 mod owner;

@@ -8,5 +8,6 @@ pub(crate) mod gatekeeper;
 pub(crate) mod redeliver;
 pub(crate) mod detach;
 pub(crate) mod owned_run;
+pub(crate) mod prompts;
 pub(crate) mod mail;
 pub(crate) mod work;

@@ -4,7 +4,6 @@
 //!
 //! Read next: `text/terminal.rs`.
 
-pub(crate) mod datum;
 pub(crate) mod value_text;
 pub(crate) mod value_json;
 pub(crate) mod similar;
@@ -18,4 +17,6 @@ pub(crate) mod graph;
 pub(crate) mod redact;
 pub(crate) mod render;
 pub(crate) mod pager;
+pub(crate) mod view;
+pub(crate) mod screen;
 pub(crate) mod terminal;

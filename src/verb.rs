@@ -17,7 +17,6 @@ pub(crate) mod rerun;
 pub(crate) mod run_times;
 pub(crate) mod sought;
 pub(crate) mod standing;
-pub(crate) mod view;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use serde::{Deserialize, Serialize};
@@ -25,10 +24,10 @@ use serde_json::Value as Json;
 
 use crate::history::journal::Journal;
 use crate::text::error::CommandError;
+use crate::text::view::{Told, View};
 use crate::verb::act::{amend, answer, double, eval, export, fork, gc, goto, grant, import, mark, merge};
 use crate::verb::act::{message, patch, pick, redo, replay, restart, resume, run, signal, stop, undo};
 use project::Project;
-use view::{Told, View};
 
 /// What answers a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,6 +266,13 @@ impl ChildRequest {
         let form = if self.is_json { JSON } else { "text" };
         let journal = self.journal.text();
         vec![self.request.to_string(), form.to_owned(), journal]
+    }
+
+    /// As it is handed to a process that has no terminal.
+    pub(crate) fn detached(&self) -> Vec<String> {
+        let mut detached = self.clone();
+        detached.request["detached"] = true.into();
+        detached.words()
     }
 
     /// Reads it.

@@ -2,15 +2,14 @@
 //!
 //! Read next: `world/launch.rs`.
 
-pub(crate) mod configuration;
-pub(crate) mod policy;
-pub(crate) mod native;
-pub(crate) mod workspaces;
 pub(crate) mod webhooks;
 pub(crate) mod watch;
-pub(crate) mod editing;
+pub(crate) mod streams;
+pub(crate) mod arrivals;
+pub(crate) mod answers;
+pub(crate) mod tools;
 pub(crate) mod world_options;
-pub(crate) mod reach;
-pub(crate) mod imported;
 pub(crate) mod preload;
+pub(crate) mod imported;
+pub(crate) mod reaching;
 pub(crate) mod launch;

@@ -23,12 +23,12 @@ use duet_runtime::record::{Body, Genesis, Outcome, TurnRecord};
 use duet_runtime::state::event::{Cause, Event};
 use preserves::IOValue;
 
+use crate::settings::reach::Reach;
 use crate::text::error::CommandError;
 use crate::text::exchange::{self, ModelCall, ModelReply};
 use crate::text::render::{SourceTexts, message_of};
 use crate::text::terminal::Terminal;
 use crate::text::value_text::{bounded, shown};
-use crate::world::reach::Reach;
 
 /// Decodes a record.
 ///

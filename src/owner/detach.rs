@@ -70,11 +70,9 @@ fn start(mut command: Command, task: &Task) -> io::Result<Child> {
         }
         Task::Request(request) => request,
     };
-    let mut detached = request.clone();
-    detached.request["detached"] = true.into();
     let mut child = command.arg(WORDS_ON_INPUT).stdin(Stdio::piped()).spawn()?;
     if let Some(mut input) = child.stdin.take() {
-        input.write_all(words_text(&detached.words()).as_bytes())?;
+        input.write_all(words_text(request).as_bytes())?;
     }
     Ok(child)
 }

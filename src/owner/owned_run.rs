@@ -19,10 +19,10 @@ mod edited;
 pub(crate) mod expression;
 mod first_failure;
 mod host;
-mod inspection;
+pub(crate) mod inspection;
 mod keep;
 mod letters;
-mod libraries;
+pub(crate) mod libraries;
 mod library_folder;
 mod measure;
 mod needs;
@@ -37,7 +37,6 @@ pub(crate) mod serve;
 mod stepwise;
 mod stop_report;
 mod surroundings;
-pub(crate) mod tell;
 pub(crate) mod tested;
 mod unshown;
 mod view;
@@ -45,7 +44,6 @@ pub(crate) mod watched;
 mod widening;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use annotate_snippets::Level;
 use duet_drivers::world::World;
@@ -60,13 +58,13 @@ use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 
 use crate::history::journal::{self, Journal, OpenJournal, Place};
 use crate::owner::doors;
+use crate::settings::native;
+use crate::settings::policy;
 use crate::text::error::CommandError;
 use crate::text::render::{self, SourceTexts};
 use crate::text::terminal::Terminal;
 use crate::text::version;
 use crate::world::launch::{self, Launch};
-use crate::world::native;
-use crate::world::policy;
 use crate::world::world_options::WorldOptions;
 use crate::world::world_options::known::KnownNames;
 use asleep::DriveMode;
@@ -77,7 +75,7 @@ use compiled::{CompiledPrograms, Pinned, pinned, pinned_or_kept};
 pub(crate) use keep::LeaseRenewals;
 use keep::RunLease;
 use libraries::standard_libraries;
-pub(crate) use libraries::{ProgramLibraries, libraries, library_path};
+pub(crate) use libraries::{ProgramLibraries, libraries};
 use library_folder::Folder;
 pub(crate) use measure::{share as share_memory, share_among as share_memory_among};
 pub(crate) use needs::Grantee;
@@ -212,15 +210,6 @@ pub(crate) fn default_libraries() -> Vec<LibraryName> {
         parts: words.split(' ').map(Into::into).collect(),
     };
     DEFAULT_LIBRARIES.iter().map(name).collect()
-}
-
-/// How a program is compiled.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Compiling {
-    /// Whether its executed lines are counted.
-    pub(crate) is_counted: bool,
-    /// The flag that stops the expansion of its macros, if somebody may.
-    pub(crate) stop: Option<Arc<AtomicBool>>,
 }
 
 /// Compiles a program; warnings are shown.
@@ -430,7 +419,7 @@ impl OwnedRun {
         let Pinned { programs, texts } = pinned_or_kept(store, place, &opening.genesis, opening.kept)?;
         let options = options.beside(journal);
         let branches = Branches::of(&options);
-        let silent = doors::require_silence(store, &place.run)?;
+        let silent = crate::history::silence::require_silence(store, &place.run)?;
         let epoch = store.claim(&place.run, &journal::owner(opening.command))?;
         if opening.chosen_at.is_some_and(|chosen| chosen.next() != Ok(epoch)) {
             store.note_owner(&place.run, epoch, "")?;

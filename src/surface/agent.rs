@@ -17,8 +17,8 @@ use crate::surface::form::{handed, is_handed};
 use crate::text::error::{CommandError, ExitCode, name_lost};
 use crate::text::render;
 use crate::text::saying::{Saying, Speaker};
+use crate::text::view::View;
 use crate::verb::project::Project;
-use crate::verb::view::View;
 use crate::verb::{Request, Row, perform};
 
 /// Answers a request, as a command that a person gives would: with its report as JSON and in words,

@@ -19,14 +19,13 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use duet_drivers::host::command::{WORDS_ON_INPUT, read_words};
 
 use self::completions::candidates::CANDIDATES;
+use crate::settings::native;
 use crate::surface::ui::answer::QUESTION;
-use crate::text::error::{CommandError, ExitCode, name_lost};
-use crate::text::render;
+use crate::text::error::{CommandError, ExitCode};
 use crate::text::similar::similar;
 use crate::text::terminal::{Task, Terminal};
 use crate::text::version;
 use crate::verb;
-use crate::world::native;
 
 /// One command.
 pub(crate) struct Row {
@@ -203,31 +202,7 @@ pub(crate) fn dispatch(words: Vec<OsString>, terminal: &mut Terminal) -> ExitCod
     let done = dispatch_command(words, terminal);
     let paged = terminal.end_paging();
     let done = done.and_then(|code| paged.map(|()| code));
-    done.unwrap_or_else(|error| tell(error, terminal))
-}
-
-/// Shows an error; returns its exit code.
-pub(crate) fn tell(error: CommandError, terminal: &mut Terminal) -> ExitCode {
-    match error {
-        CommandError::Problem(problem) => {
-            terminal.message(render::problem(&problem, terminal.speaker, terminal.is_styled));
-            problem.code
-        }
-        CommandError::Shown(text) => {
-            terminal.message(text);
-            ExitCode::FAILED
-        }
-        CommandError::Usage(text) => {
-            terminal.message(text);
-            ExitCode::USAGE
-        }
-        // A reader that reads no further has all it wants, as in `| head`.
-        CommandError::OutputClosed => ExitCode::OK,
-        CommandError::NameLost(run) => {
-            terminal.message(name_lost(&run));
-            ExitCode::FAILED
-        }
-    }
+    done.unwrap_or_else(|error| terminal.tell_error(error))
 }
 
 fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result<ExitCode, CommandError> {
@@ -240,7 +215,7 @@ fn dispatch_command(mut words: Vec<OsString>, terminal: &mut Terminal) -> Result
             return crate::surface::ui::answer::execute(text, journal, terminal);
         }
         let request = verb::ChildRequest::read(read)?;
-        terminal.task = Task::Request(request.clone());
+        terminal.task = Task::Request(request.detached());
         return super::command_line::execute_as_child(request, terminal);
     }
     if words.first().is_some_and(|word| word == CANDIDATES) {

@@ -13,11 +13,11 @@ use crate::history::journal::Journal;
 use crate::surface::form::{self, handed};
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::terminal::Terminal;
+use crate::text::view::View;
 use crate::verb::act::run;
 use crate::verb::form::as_json;
 use crate::verb::log::line::Drawing;
 use crate::verb::project::Project;
-use crate::verb::view::View;
 use crate::verb::{Answers, ChildRequest, Request, find, perform};
 
 /// Whether a report is printed as JSON.

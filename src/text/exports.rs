@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use duet_kernel::datum::reader::read_all;
 use duet_kernel::datum::{Datum, NodeId, SourceId};
 
-use crate::text::datum::{list, symbol};
+use crate::languages::datum::{list, symbol};
 
 /// The first library that exports a name, as an import set.
 pub(crate) fn home_of(name: &str) -> Option<String> {

@@ -13,12 +13,12 @@ use duet_drivers::text::Text;
 use duet_runtime::driver::Stream;
 use rustix::termios::tcgetwinsize;
 
-use crate::surface::repl::screen::Screen;
-use crate::text::error::CommandError;
+use crate::text::error::{CommandError, ExitCode, name_lost};
 use crate::text::pager::{Pager, Taken};
+use crate::text::render;
 use crate::text::saying::{Saying, Speaker};
-use crate::verb::ChildRequest;
-use crate::verb::view::View;
+use crate::text::screen::Screen;
+use crate::text::view::View;
 
 /// The process's output, and whether people see it.
 pub(crate) struct Terminal {
@@ -51,11 +51,35 @@ struct Paging {
 pub(crate) enum Task {
     /// The words of a command line.
     Words(Vec<OsString>),
-    /// A request that came on standard input.
-    Request(ChildRequest),
+    /// A request that came on standard input, as a process without a terminal reads it.
+    Request(Vec<String>),
 }
 
 impl Terminal {
+    /// Shows an error; returns its exit code.
+    pub(crate) fn tell_error(&mut self, error: CommandError) -> ExitCode {
+        match error {
+            CommandError::Problem(problem) => {
+                self.message(render::problem(&problem, self.speaker, self.is_styled));
+                problem.code
+            }
+            CommandError::Shown(text) => {
+                self.message(text);
+                ExitCode::FAILED
+            }
+            CommandError::Usage(text) => {
+                self.message(text);
+                ExitCode::USAGE
+            }
+            // A reader that reads no further has all it wants, as in `| head`.
+            CommandError::OutputClosed => ExitCode::OK,
+            CommandError::NameLost(run) => {
+                self.message(name_lost(&run));
+                ExitCode::FAILED
+            }
+        }
+    }
+
     /// The streams of this process.
     pub(crate) fn standard() -> Self {
         let is_watched = io::stderr().is_terminal();

@@ -24,4 +24,5 @@ pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod signal;
 pub(crate) mod stop;
+pub(crate) mod tell;
 pub(crate) mod undo;

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::form::as_json;
 use super::project::Project;
-use super::view::{Told, View};
 use crate::text::error::CommandError;
+use crate::text::view::{Told, View};
 
 /// Lists the branches of a run.
 ///

@@ -17,12 +17,12 @@ use serde_json::Value;
 
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
-use super::view::{Told, View};
 use crate::history::journal::Place;
 use crate::history::records::chosen_turns;
 use crate::history::turn;
 use crate::text::error::CommandError;
 use crate::text::exchange::{self, Price, Usage, dollars};
+use crate::text::view::{Told, View};
 
 /// Adds up what the language models of a run cost.
 ///

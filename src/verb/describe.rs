@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::surface::command::tools;
 use crate::text::error::CommandError;
 use crate::text::exports::{home_of, names_elsewhere};
 use crate::text::saying::{Way, say};
 use crate::text::similar::nearest;
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
+use crate::world::tools;
 
 /// Describes a procedure, a form, another name of a library, or a tool.
 ///

@@ -29,13 +29,13 @@ use self::texts::TextApart;
 use super::fitting::signed;
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
-use super::view::{Told, View};
 use crate::history::journal::Place;
 use crate::history::records::turns;
 use crate::history::turn;
 use crate::text::error::CommandError;
 use crate::text::value_json;
 use crate::text::value_text::{self, COMPARED_CHARACTERS, abbreviated, shown};
+use crate::text::view::{Told, View};
 
 /// Compares two turns or branches: where they part, and what each has alone.
 ///

@@ -17,7 +17,6 @@ use serde_json::Value as Json;
 
 use super::form::as_json;
 use super::project::Project;
-use super::view::{Told, View};
 use crate::history::journal::Place;
 use crate::history::turn::{self, line};
 use crate::owner::owned_run;
@@ -26,6 +25,7 @@ use crate::text::query::Query;
 use crate::text::saying::{Way, say};
 use crate::text::value_json;
 use crate::text::value_text::{bounded, shown};
+use crate::text::view::{Told, View};
 
 /// Lists the assertions that hold at a turn.
 ///

@@ -1,7 +1,7 @@
 //! Lines that fit a terminal, and their colours.
 //!
 //! INVARIANT: a line that is cut says so by its last character.
-//! It does not know what the lines say. Read next: `view.rs`.
+//! It does not know what the lines say. Read next: `text/view.rs`.
 
 use duet_drivers::text::Text;
 use unicode_width::UnicodeWidthChar;

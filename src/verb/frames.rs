@@ -9,7 +9,6 @@ use duet_runtime::action::Action;
 use duet_runtime::model::failure::{Frame, FramePlace};
 use duet_runtime::model::identity::{ActorId, Callable, FiberId};
 use duet_runtime::record::{Body, Outcome, TurnRecord};
-use duet_runtime::run::Run;
 use duet_runtime::scheme::{FailedStrand, FrameShown, SchemePrograms};
 use duet_runtime::state::event::Cause;
 use schemars::JsonSchema;
@@ -18,14 +17,15 @@ use serde_json::Value as Json;
 
 use super::form::as_json;
 use super::project::Project;
-use super::view::{Told, View};
 use crate::history::journal::Place;
 use crate::history::origins::Origins;
 use crate::history::turn;
 use crate::history::turn::line;
+use crate::owner::owned_run::inspection::parked_by_actor;
 use crate::owner::owned_run::{self, compiled};
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
+use crate::text::view::{Told, View};
 
 /// How many turns before a failed one are taken again: a main program that has written commits that
 /// first, and fails in a later turn.
@@ -275,19 +275,6 @@ fn parked(store: &dyn Store, place: &Place) -> Result<Report, CommandError> {
         found,
         texts: SourceTexts::of(run.programs::<SchemePrograms>().expander()),
     })
-}
-
-/// The actors of a run, each with its parked computations.
-pub(crate) fn parked_by_actor(run: &Run) -> Vec<(ActorId, Vec<(FiberId, Callable)>)> {
-    let actors = run.state().actors.iter();
-    let parked = actors.map(|(actor, state)| {
-        let fibers = state.fibers.iter();
-        (
-            *actor,
-            fibers.map(|(fiber, state)| (*fiber, state.continuation)).collect(),
-        )
-    });
-    parked.collect()
 }
 
 fn text_of(computation: &Computation, texts: &SourceTexts) -> String {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::project::Project;
-use super::view::{Told, View};
 use crate::text::error::CommandError;
+use crate::text::view::{Told, View};
 use crate::verb::act::amend::input_at;
 
 /// Gives the input of a turn as a text to edit.

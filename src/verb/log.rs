@@ -26,7 +26,6 @@ use serde_json::Value as Json;
 
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
-use super::view::{Told, View};
 use crate::history::journal::{Place, read_address};
 use crate::history::origins::{KnownOrigins, Origin, Origins};
 use crate::history::turn;
@@ -35,6 +34,7 @@ use crate::history::turn::line::{Piece, did, heard};
 use crate::owner::owned_run::compiled;
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
+use crate::text::view::{Told, View};
 use filter::Filter;
 pub(crate) use follow::follow;
 pub(crate) use form::{Form, PageForm};

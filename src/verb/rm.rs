@@ -15,10 +15,10 @@ use serde_json::Value as Json;
 
 use super::form::as_json;
 use super::project::Project;
-use super::view::{Told, View};
 use crate::owner::doors;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
+use crate::text::view::{Told, View};
 use crate::verb::act::gc::space_later;
 
 /// Deletes a run with all its branches.

@@ -19,11 +19,11 @@ use super::form::as_json;
 use super::log::line::duration;
 use super::project::{Project, ProjectReader};
 use super::run_times::RunTimes;
-use super::view::{Told, View};
 use crate::history::journal::{self, FIRST_BRANCH};
 use crate::history::turn::{program_name, short};
 use crate::text::error::CommandError;
 use crate::text::exchange::{Usage, dollars};
+use crate::text::view::{Told, View};
 use crate::verb::standing::{Rest, RunStanding, RunStatus, Standings, Status, age, until};
 
 /// Lists the runs of the journal.

@@ -24,7 +24,6 @@ use serde_json::Value as Json;
 use super::form::as_json;
 use super::log::whole;
 use super::project::Project;
-use super::view::{Told, View};
 use crate::history::journal::Place;
 use crate::history::origins::{Origin, Origins};
 use crate::history::turn::json::TurnForm;
@@ -36,6 +35,7 @@ use crate::text::render::SourceTexts;
 use crate::text::saying::{Saying, Way, say};
 use crate::text::value_json;
 use crate::text::value_text::{bounded, shown};
+use crate::text::view::{Told, View};
 
 /// Shows one turn in full.
 ///

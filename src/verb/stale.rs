@@ -16,11 +16,11 @@ use serde_json::Value as Json;
 use super::form::as_json;
 use super::frames;
 use super::project::Project;
-use super::view::{Told, View};
 use crate::history::turn::line;
 use crate::owner::owned_run::compiled;
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
+use crate::text::view::{Told, View};
 
 /// Lists what still runs the code of earlier texts.
 ///
@@ -97,7 +97,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let place = look.resolve_turn(request.address.as_deref())?;
     let mut run = compiled::sight(look.store, &place)?;
     let code = run.programs::<SchemePrograms>().stale_code();
-    let actors = frames::parked_by_actor(&run).into_iter();
+    let actors = crate::owner::owned_run::inspection::parked_by_actor(&run).into_iter();
     let found = actors.filter_map(|(actor, parked)| found_in(&mut run, &code, actor, parked).transpose());
     let found = found.collect::<Result<_, _>>()?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());

@@ -18,13 +18,13 @@ use super::form::as_json;
 use super::log::line::duration;
 use super::project::Project;
 use super::run_times::RunTimes;
-use super::view::{Told, View};
 use crate::history::journal::Place;
 use crate::history::origins::{Origin, Origins};
 use crate::history::records::Records;
 use crate::history::turn;
 use crate::history::turn::line::is_failure;
 use crate::text::error::CommandError;
+use crate::text::view::{Told, View};
 
 /// Counts the turns, actions and bytes of a run's history.
 ///

@@ -24,13 +24,13 @@ use serde_json::Value as Json;
 
 use super::form::as_json;
 use super::project::Project;
-use super::view::{Told, View};
 use crate::history::records::chosen_turns;
 use crate::text::error::CommandError;
 use crate::text::exchange::{self, Usage, WantedCall, content, field, list, text_field};
 use crate::text::similar::advice;
 use crate::text::value_json;
 use crate::text::value_text::{abbreviated, shown};
+use crate::text::view::{Told, View};
 
 /// Shows the conversations of a run with language models.
 ///

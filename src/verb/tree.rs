@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::project::{Project, ProjectReader};
-use super::view::{Told, View};
 use crate::history::journal::{FIRST_BRANCH, Place};
 use crate::text::error::CommandError;
+use crate::text::view::{Told, View};
 
 /// Says where the branches of a run begin.
 #[derive(Clone, Debug, Default, clap::Args, Serialize, Deserialize)]

@@ -22,7 +22,6 @@ use serde_json::Value as Json;
 
 use super::form::as_json;
 use super::project::Project;
-use super::view::{Told, View};
 use crate::history::origins::Origins;
 use crate::history::turn::line;
 use crate::owner::owned_run::compiled;
@@ -31,6 +30,7 @@ use crate::text::query::spelled_packed;
 use crate::text::saying::{Way, say};
 use crate::text::value_json;
 use crate::text::value_text::shown;
+use crate::text::view::{Told, View};
 use crate::verb::standing::{self, deadline};
 
 /// Lists the open waits of a run at a turn.

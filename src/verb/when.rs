@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
 use super::sought::Asked;
-use super::view::{Told, View};
 use crate::history::journal::Place;
 use crate::history::origins::Origins;
 use crate::history::turn::line::actor;
@@ -23,6 +22,7 @@ use crate::text::query::Query;
 use crate::text::saying::{Way, quoted, say};
 use crate::text::value_json;
 use crate::text::value_text::shown;
+use crate::text::view::{Told, View};
 use value::{Valued, Values};
 
 /// Finds the first turn after which a fact is there, or a turn in which an expression changes.

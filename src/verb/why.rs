@@ -33,7 +33,6 @@ use super::fitting::{BOLD, cut, styled_line};
 use super::form::as_json;
 use super::project::{Project, ProjectReader};
 use super::sought::Asked;
-use super::view::{Told, View};
 use crate::history::journal::Place;
 use crate::history::origins::Origins;
 use crate::history::turn;
@@ -45,6 +44,7 @@ use crate::text::query::Query;
 use crate::text::render::{SourceTexts, TextForm};
 use crate::text::value_json;
 use crate::text::value_text::abbreviated;
+use crate::text::view::{Told, View};
 use output::{of_output, of_written};
 use value::Values;
 

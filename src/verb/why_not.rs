@@ -15,11 +15,11 @@ use serde_json::Value as Json;
 use super::form::as_json;
 use super::project::Project;
 use super::sought::Asked;
-use super::view::{Told, View};
 use crate::owner::owned_run::compiled;
 use crate::text::error::CommandError;
 use crate::text::query::Query;
 use crate::text::saying::{Way, say};
+use crate::text::view::{Told, View};
 use search::Search;
 
 /// Shows what stands in the way of a fact.

@@ -6,8 +6,6 @@
 //! that ends early, and one that cannot be compiled or read.
 //! It lays nothing out; `testing/report.rs` does. Read next: `owner/owned_run/tested.rs`.
 
-pub(crate) mod answers;
-mod arrivals;
 pub(crate) mod check;
 pub(crate) mod coverage;
 mod difference;
@@ -34,16 +32,19 @@ use duet_runtime::run::DriveOutcome;
 use duet_runtime::scheme::TextCounts;
 
 use crate::history::journal::Journal;
+use crate::owner::owned_run::libraries;
 use crate::owner::owned_run::tested::Tested;
-use crate::owner::owned_run::{self, Beginning, Compiling, OwnedRun, Prepared};
+use crate::owner::owned_run::{self, Beginning, OwnedRun, Prepared};
 use crate::text::error::CommandError;
 use crate::text::render::{self, SourceTexts};
 use crate::text::saying::Speaker;
 use crate::text::terminal::Terminal;
 use crate::verb::act::run::claim_name;
+use crate::world::answers;
+use crate::world::answers::Recorded;
+use crate::world::launch::Compiling;
 use crate::world::launch::{Launch, Program};
 use crate::world::world_options::{Captured, WorldOptions};
-use answers::Recorded;
 use check::{Check, checks};
 
 /// The capability by which `(srfi 64)` knows that somebody reads its results in the records.
@@ -200,7 +201,7 @@ impl Testing<'_> {
                 (
                     vec![Check::problem_within(limit, &worded(error))],
                     SourceTexts::default(),
-                    find::sources(path),
+                    libraries::sources(path),
                     BTreeMap::new(),
                 )
             }

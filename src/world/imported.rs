@@ -19,10 +19,10 @@ use duet_runtime::record::Genesis;
 use serde::{Deserialize, Serialize};
 
 use crate::history::journal::owner;
-use crate::owner::doors;
+use crate::history::silence;
+use crate::settings::reach::Reach;
 use crate::text::error::CommandError;
 use crate::world::launch::{self, LaunchNote};
-use crate::world::reach::Reach;
 use crate::world::world_options::WorldOptions;
 
 /// What an imported run has here.
@@ -247,7 +247,7 @@ impl GrantArguments {
             hosts: options.hosts.clone(),
             ..terms
         };
-        doors::require_silence(store, run)?;
+        silence::require_silence(store, run)?;
         let epoch = store.claim(run, &owner("resume"))?;
         Ok(store.set_note(run, epoch, &terms.pack()?)?)
     }

@@ -22,15 +22,16 @@ use duet_runtime::model::manifest::Manifest;
 use duet_runtime::policy::authority;
 
 use crate::languages::migrate;
-use crate::owner::owned_run::Compiling;
+use crate::settings::configuration::servers::ServerChoice;
+use crate::settings::policy;
+use crate::settings::reach::Reach;
 use crate::text::error::CommandError;
 use crate::text::render;
 use crate::text::similar::nearest;
-use crate::world::configuration::servers::ServerChoice;
-use crate::world::policy;
-use crate::world::reach::Reach;
 use crate::world::world_options::known::KnownNames;
 use crate::world::world_options::{DoubleScript, WorldOptions};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 mod manifest;
 mod note;
@@ -494,6 +495,15 @@ fn stem(path: &Path) -> String {
 
 /// The maximum length of a name made of a file's; it leaves room for a counter.
 const NAME_LENGTH: usize = 48;
+
+/// How a program is compiled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Compiling {
+    /// Whether its executed lines are counted.
+    pub(crate) is_counted: bool,
+    /// The flag that stops the expansion of its macros, if somebody may.
+    pub(crate) stop: Option<Arc<AtomicBool>>,
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 //! INVARIANT: a resumed run has the hosts, the secrets, the servers and the provider of models that
 //! it began with or was granted since, and those that are given in addition.
 //! It grants nothing; `launch.rs` and `owner/owned_run/widening.rs` do.
-//! Read next: `reach.rs`, `owner/owned_run.rs`.
+//! Read next: `settings/reach.rs`, `owner/owned_run.rs`.
 
 mod doubles;
 pub(crate) mod known;
@@ -37,18 +37,19 @@ use duet_runtime::model::identity::RequestId;
 use serde::{Deserialize, Serialize};
 
 use crate::history::journal::Journal;
-use crate::surface::repl::screen::Screen;
-use crate::surface::repl::streams::{self, PromptStreams};
+use crate::settings::configuration::servers::{self, ServerChoice};
+use crate::settings::configuration::{Choice, Configuration};
+use crate::settings::environment::environment;
+use crate::settings::native::NativeArgument;
+use crate::settings::policy;
+use crate::settings::workspaces::Workspaces;
 use crate::text::error::CommandError;
-use crate::workbench::testing::answers::is_recorded;
-use crate::world::configuration::servers::{self, ServerChoice};
-use crate::world::configuration::{Choice, Configuration};
+use crate::text::screen::Screen;
+use crate::world::answers::is_recorded;
 use crate::world::imported::Terms;
-use crate::world::native::NativeArgument;
-use crate::world::policy;
+use crate::world::streams::{self, PromptStreams};
 use crate::world::watch::Typed;
 use crate::world::webhooks::WayBack;
-use crate::world::workspaces::Workspaces;
 use doubles::DoubleArgument;
 pub(crate) use doubles::DoubleScript;
 
@@ -563,29 +564,4 @@ fn unrecorded_withheld(tools: Registry, doubled: &[String], live: &[String]) -> 
         let why = format!("no answer of `{name}` is recorded");
         tools.withholding(name, Kind::NoAnswer.because(why))
     })
-}
-
-/// This process's environment, with its own folder in the search path.
-pub(crate) fn environment() -> Vec<(OsString, OsString)> {
-    #[expect(clippy::disallowed_methods, reason = "the driver passes on what it allows")]
-    let environment = std::env::vars_os().map(|(name, value)| {
-        let is_path = name == "PATH";
-        (name, if is_path { with_own_folder(value) } else { value })
-    });
-    environment.collect()
-}
-
-/// Adds the folder of this command to a search path that does not have it, so that programs that
-/// start `duet` find this one.
-fn with_own_folder(path: OsString) -> OsString {
-    let own = std::env::current_exe();
-    let Some(folder) = own.ok().and_then(|own| own.parent().map(Path::to_owned)) else {
-        return path;
-    };
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    if folders.contains(&folder) {
-        return path;
-    }
-    folders.push(folder);
-    std::env::join_paths(folders).unwrap_or(path)
 }

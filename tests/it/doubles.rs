@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a program that runs on the doubles of its own run does what it did.
 //! `testing.rs` tests the files beside tests. Read next:
-//! `workbench/testing/arrivals.rs`.
+//! `world/arrivals.rs`.
 
 use crate::support::desk::Desk;
 

@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: a recording calls the tools of no file that is not chosen, and a file that fails
 //! loses no answer.
-//! `testing.rs` tests how answers serve. Read next: the crate's `workbench/testing/answers.rs`.
+//! `testing.rs` tests how answers serve. Read next: the crate's `world/answers.rs`.
 
 use crate::support::desk::Desk;
 

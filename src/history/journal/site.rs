@@ -17,10 +17,10 @@ use duet_journal::BlobHash;
 use duet_postgres::Address;
 
 use super::nearest;
-use crate::history::state_folder;
+use crate::settings::configuration::journal::{self as configured, JournalEntry};
+use crate::settings::environment::environment;
+use crate::settings::state_folder;
 use crate::text::error::CommandError;
-use crate::world::configuration::journal::{self as configured, JournalEntry};
-use crate::world::world_options::environment;
 
 /// The journal of a directory, from that directory.
 pub(super) const PATH: &str = ".duet/journal.sqlite";

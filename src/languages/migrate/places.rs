@@ -13,7 +13,7 @@ use duet_kernel::datum::{Datum, SourceId};
 use serde_json::{Value, json};
 
 use super::code::Code;
-use crate::text::datum::list;
+use crate::languages::datum::list;
 
 /// The beginning of the comment.
 const COMMENT: &str = "\n;; translated from ";

@@ -17,11 +17,11 @@ use preserves::IOValue;
 
 use super::{ahead, measure, record_at};
 use crate::history::journal::Place;
+use crate::settings::native;
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
 use crate::text::version;
 use crate::world::imported;
-use crate::world::native;
 
 /// A program as its run's first record describes it.
 pub(crate) struct Pinned {

@@ -14,8 +14,9 @@ use super::OwnedRun;
 use super::view::RunView;
 use crate::history::turn::line;
 use crate::text::render::SourceTexts;
-use crate::verb::frames::parked_by_actor;
 use crate::verb::stale::{Lent, StaleActor};
+use duet_runtime::model::identity::ActorId;
+use duet_runtime::model::identity::{Callable, FiberId};
 
 /// The code of a run, to be asked about.
 pub(crate) struct Inspector<'a> {
@@ -134,4 +135,17 @@ impl Inspector<'_> {
         let lent = self.run.lend::<SchemePrograms>(MAIN);
         lent.map(|(programs, _)| programs.end_profile()).unwrap_or_default()
     }
+}
+
+/// The actors of a run, each with its parked computations.
+pub(crate) fn parked_by_actor(run: &Run) -> Vec<(ActorId, Vec<(FiberId, Callable)>)> {
+    let actors = run.state().actors.iter();
+    let parked = actors.map(|(actor, state)| {
+        let fibers = state.fibers.iter();
+        (
+            *actor,
+            fibers.map(|(fiber, state)| (*fiber, state.continuation)).collect(),
+        )
+    });
+    parked.collect()
 }

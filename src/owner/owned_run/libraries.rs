@@ -16,6 +16,7 @@ use duet_runtime::model::manifest::Manifest;
 use duet_runtime::scheme::grants::covers;
 
 use super::ahead;
+use std::fs;
 
 /// All libraries of the standard library.
 pub(super) fn standard_libraries() -> Vec<LibraryName> {
@@ -133,4 +134,42 @@ impl Libraries for Granted<'_> {
     fn grants(&self, capability: &str) -> bool {
         covers(self.manifest, capability)
     }
+}
+
+/// The maximum number of sources that are listed.
+const SOURCES_MAX: usize = 2_000;
+
+/// Lists the files that may be sources of a test that cannot be compiled, because it does not say
+/// which it reads; and the folders in which one may come into being: those beside and below the
+/// test, and those of the library path.
+pub(crate) fn sources(test: &Path) -> Vec<String> {
+    let is_source = |path: &Path| {
+        path.extension()
+            .is_some_and(|ending| ending == "scm" || ending == "sld")
+    };
+    let mut found = Vec::new();
+    let mut folders = library_path();
+    folders.push(test.parent().unwrap_or(Path::new("")).to_owned());
+    while let Some(folder) = folders.pop() {
+        let here = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &folder
+        };
+        found.push(here.display().to_string());
+        // What cannot be read, the test cannot read either.
+        for entry in fs::read_dir(here).into_iter().flatten().flatten() {
+            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+            let path = folder.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !is_hidden => folders.push(path),
+                Ok(kind) if kind.is_file() && is_source(&path) => found.push(path.display().to_string()),
+                Ok(_) | Err(_) => {}
+            }
+            if found.len() >= SOURCES_MAX {
+                return found;
+            }
+        }
+    }
+    found
 }

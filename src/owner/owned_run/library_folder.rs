@@ -18,7 +18,7 @@ use duet_journal::BlobHash;
 use duet_journal::beside::{create_beside, make_folder_beside, read_beside};
 use duet_modules::cache::CacheStore;
 
-use crate::history::state_folder;
+use crate::settings::state_folder;
 
 /// The number of files from which on the oldest are removed.
 const LIMIT_FILES: usize = 512;

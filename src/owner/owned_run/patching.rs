@@ -22,10 +22,10 @@ use duet_runtime::state::patches::Patched;
 use super::widening::main_manifest;
 use super::{Grantee, OwnedRun, changed_launch, compile_with, libraries};
 use crate::history::turn::line;
+use crate::owner::owned_run::inspection::parked_by_actor;
 use crate::text::error::CommandError;
 use crate::text::render;
 use crate::text::terminal::Terminal;
-use crate::verb::frames::parked_by_actor;
 use crate::world::launch::Program;
 
 /// What the person asks for beside the text.

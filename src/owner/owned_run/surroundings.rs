@@ -4,7 +4,7 @@
 //! INVARIANT: a grant counts as long as the turn that has it is on the branch; a grant that an
 //! imported run had elsewhere counts nowhere else.
 //! It grants nothing; `widening.rs` does.
-//! Read next: `world/reach.rs`, `world/imported.rs`.
+//! Read next: `settings/reach.rs`, `world/imported.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,11 +27,11 @@ use duet_runtime::state::request::{Question, Request};
 use super::notes::{granted_for_doubles, launch_note};
 use crate::history::journal::Place;
 use crate::history::records::newest_turns;
+use crate::settings::configuration;
+use crate::settings::reach::Reach;
 use crate::text::error::CommandError;
-use crate::world::configuration;
 use crate::world::imported::{self, WantedGrants};
 use crate::world::launch::{LaunchNote, implied};
-use crate::world::reach::Reach;
 use crate::world::world_options::WorldOptions;
 
 /// The claim on a run by a command of this process.

@@ -26,7 +26,7 @@ use crate::history::turn::line;
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
 use crate::verb::explain::asked_words;
-use crate::workbench::testing::answers::{recorded, unanswered};
+use crate::world::answers::{recorded, unanswered};
 use crate::world::watch::asked_file;
 
 /// The kind of the condition that stands for an assertion that failed.

@@ -69,7 +69,7 @@ impl OwnedRun {
         }
         let code = match self.report_rest(store, rest, true, terminal) {
             // A program that has failed is what the person mends.
-            Err(error) => crate::surface::command::tell(error, terminal),
+            Err(error) => terminal.tell_error(error),
             Ok(code) => code,
         };
         Ok(Stop::Rest(code))

@@ -6,7 +6,7 @@
 //! INVARIANT: nothing is granted that the options do not name; an imported run is granted nothing
 //! here, because its importer's terms hold.
 //! It does not say what a manifest grants; the gate does.
-//! Read next: `world/reach.rs`, `duet_runtime::action::widen`.
+//! Read next: `settings/reach.rs`, `duet_runtime::action::widen`.
 
 use duet_journal::Store;
 use duet_runtime::action::exit::MAIN;
@@ -21,12 +21,12 @@ use super::notes::launch_note;
 use super::surroundings::{reach, surroundings, withheld};
 use super::{OwnedRun, restore};
 use crate::history::journal::Place;
+use crate::settings::policy;
+use crate::settings::reach::Reach;
 use crate::text::error::CommandError;
 use crate::text::terminal::Terminal;
 use crate::world::imported;
 use crate::world::launch::{implied, uses_server};
-use crate::world::policy;
-use crate::world::reach::Reach;
 use crate::world::world_options::WorldOptions;
 use crate::world::world_options::known::KnownNames;
 

@@ -12,10 +12,11 @@ use duet_runtime::record::Genesis;
 
 use crate::history::journal::Place;
 use crate::owner::owned_run::notes::launch_note;
-use crate::surface::repl::session::is_prompt;
+use crate::owner::prompts::is_prompt;
+use crate::settings::environment::environment;
+use crate::settings::workspaces::Workspaces;
 use crate::text::error::CommandError;
-use crate::world::workspaces::Workspaces;
-use crate::world::world_options::{WorldOptions, environment};
+use crate::world::world_options::WorldOptions;
 
 /// How long a worker takes for granted that it has what a run needs, in milliseconds: longer than
 /// it takes to wake a thousand runs that were started alike.

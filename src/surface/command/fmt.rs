@@ -74,7 +74,7 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         match format_file(file, arguments, &mut libraries, terminal) {
             Ok(is_changed) => changed += usize::from(is_changed),
             Err(error @ CommandError::OutputClosed) => return Err(error),
-            Err(error) => code = super::tell(error, terminal),
+            Err(error) => code = terminal.tell_error(error),
         }
     }
     if arguments.check {

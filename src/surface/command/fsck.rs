@@ -5,7 +5,7 @@ use std::error::Error;
 
 use duet_journal::index::Index;
 use duet_journal::store::sqlite::{SqliteStore, has_damaged_header, missing_bytes};
-use duet_journal::verify::{Damage, Report, repair, verify};
+use duet_journal::verify::{Report, repair, verify};
 use duet_journal::{BranchName, RunId, Sequence, Store, StoreError};
 use duet_runtime::model::counted::counted;
 use duet_runtime::run::error::RunError;
@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::history::changes;
+use crate::history::damage;
 use crate::history::journal::{Journal, Place, name, owner, what_is_lost};
 use crate::owner::doors;
 use crate::owner::owned_run::{self, ProofError};
@@ -387,19 +388,9 @@ fn describe(report: &Report, branch: &BranchName) -> String {
         }
         Some(damage) => format!(
             "{name}: {}; sound before that: {}\n",
-            damaged(damage),
+            damage::in_words(damage),
             counted(report.sound_records, "record")
         ),
-    }
-}
-
-/// Says what is wrong with a branch.
-pub(crate) fn damaged(damage: &Damage) -> String {
-    match damage {
-        Damage::Unreadable { at, error } => format!("turn {at} cannot be read: {error}"),
-        Damage::Misplaced { at, .. } => format!("the record at turn {at} does not follow the one before it"),
-        Damage::WrongHead { .. } => "the last record is not the one that the branch names".to_owned(),
-        Damage::Blob { at, blob, error } => format!("turn {at} refers to blob {blob}: {error}"),
     }
 }
 
@@ -471,7 +462,7 @@ fn found(report: &Report, branch: &BranchName, repaired: bool) -> Found {
         sound: report.is_sound(),
         sound_records: report.sound_records,
         parts: report.parts,
-        damage: report.damage.as_ref().map(damaged),
+        damage: report.damage.as_ref().map(damage::in_words),
         repaired,
     }
 }

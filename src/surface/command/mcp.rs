@@ -10,11 +10,12 @@ use duet_drivers::host::folders::Folders;
 use duet_drivers::token;
 
 use crate::history::journal::Journal;
+use crate::settings::environment::environment;
 use crate::surface::mcp::Service;
 use crate::surface::mcp::tool::Grants;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::terminal::Terminal;
-use crate::world::world_options::{WorldArguments, environment};
+use crate::world::world_options::WorldArguments;
 
 /// Offers Duet to agents as a server of the Model Context Protocol.
 ///

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::settings::configuration::listed::{ListArguments, Listed};
+use crate::settings::configuration::{Configuration, Configured};
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::terminal::Terminal;
 use crate::verb::form::as_json;
-use crate::world::configuration::listed::{ListArguments, Listed};
-use crate::world::configuration::{Configuration, Configured};
 
 /// Lists the providers of language models.
 ///

@@ -9,19 +9,19 @@ use std::sync::Arc;
 use duet_drivers::serve::Address;
 
 use crate::history::journal::{Journal, first_branch};
-use crate::history::state_folder;
 use crate::owner::owned_run::Beginning;
+use crate::settings::native::NativeArgument;
+use crate::settings::state_folder;
 use crate::surface::repl::editor_thread::EditorThread;
 use crate::surface::repl::prompt::{Evaluated, Prompt as _, talk};
-use crate::surface::repl::screen::Screen;
 use crate::surface::repl::script::script;
 use crate::surface::repl::session::{Live, PromptState};
-use crate::surface::repl::streams::PromptStreams;
 use crate::text::error::{CommandError, ExitCode};
+use crate::text::screen::Screen;
 use crate::text::terminal::Terminal;
 use crate::verb::act::run;
-use crate::world::native::NativeArgument;
 use crate::world::preload::read_library;
+use crate::world::streams::PromptStreams;
 use crate::world::world_options::ReachArguments;
 
 /// Evaluates what is typed, text by text, in a run of its own.

@@ -142,7 +142,7 @@ fn hosted(run: &str, arguments: &Arguments, gatekeeper: &Arc<Gatekeeper>, ready:
         drop(ready);
         owned.drive(&mut store, false, &mut terminal)
     });
-    hosted.unwrap_or_else(|error| super::tell(error, &mut terminal))
+    hosted.unwrap_or_else(|error| terminal.tell_error(error))
 }
 
 /// Begins a run of a program, or goes on with a run.

@@ -5,13 +5,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::settings::configuration::listed::{ListArguments, Listed};
+use crate::settings::configuration::servers::{self, ServerChoice, ServerEntry};
+use crate::settings::configuration::{Choice, Configuration};
+use crate::settings::environment::environment;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::terminal::Terminal;
 use crate::verb::form::as_json;
-use crate::world::configuration::listed::{ListArguments, Listed};
-use crate::world::configuration::servers::{self, ServerChoice, ServerEntry};
-use crate::world::configuration::{Choice, Configuration};
-use crate::world::world_options::environment;
 
 /// Lists the servers of the Model Context Protocol, or the tools of one.
 ///

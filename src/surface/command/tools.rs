@@ -10,6 +10,7 @@ use crate::text::error::{CommandError, ExitCode};
 use crate::text::saying::{Way, say};
 use crate::text::terminal::Terminal;
 use crate::verb::form::as_json;
+use crate::world::tools::entry;
 use crate::world::world_options::WorldOptions;
 
 /// Lists the built-in tools and their payloads.
@@ -45,19 +46,6 @@ pub(super) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
     let entries: Vec<String> = wanted.into_iter().map(entry).collect();
     terminal.data(entries.join("\n"))?;
     Ok(ExitCode::OK)
-}
-
-/// The entry of a built-in tool, if there is one of this name.
-pub(crate) fn entry_of(name: &str) -> Result<Option<String>, CommandError> {
-    let tools = WorldOptions::default().tools(Path::new("."))?;
-    let found = tools.descriptions().find(|tool| *tool.name == *name);
-    Ok(found.map(entry))
-}
-
-/// Whether a second call of a built-in tool has no further effect.
-pub(crate) fn is_repeatable(name: &str) -> bool {
-    let tools = WorldOptions::default().tools(Path::new("."));
-    tools.is_ok_and(|tools| tools.descriptions().any(|tool| *tool.name == *name && tool.idempotent))
 }
 
 /// The report as JSON.
@@ -124,24 +112,4 @@ fn form_of(tool: &Description) -> ToolForm {
         },
         takes_secrets: tool.takes_secrets,
     }
-}
-
-fn entry(tool: &Description) -> String {
-    let mut entry = format!("{}  ({})\n  {}\n", tool.name, tool.effect, tool.summary);
-    if tool.retry.attempts_max > 1 {
-        entry += &format!("  tried again: {}\n", tool.retry);
-    }
-    for field in tool.payload.iter() {
-        let name = if field.required {
-            field.name.to_string()
-        } else {
-            format!("[{}]", field.name)
-        };
-        entry += &format!("    {name:<22} {}: {}\n", field.shape.words(), field.meaning);
-    }
-    let judged = match tool.needs {
-        [] => String::new(),
-        needs => format!(" (to policy: {})", needs.join(", ")),
-    };
-    entry + &format!("  returns {}\n  needs the grant {}{judged}\n", tool.result, tool.name)
 }

@@ -13,12 +13,13 @@ use crate::owner::work::form::Form;
 use crate::owner::work::member::Member;
 use crate::owner::work::webhook_inboxes;
 use crate::owner::work::{Worker, WorkerOptions};
+use crate::settings::configuration;
+use crate::settings::environment::environment;
+use crate::settings::workspaces::{Declared, Workspaces};
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::terminal::Terminal;
 use crate::verb::form::as_json;
-use crate::world::configuration;
-use crate::world::workspaces::{Declared, Workspaces};
-use crate::world::world_options::{WorldArguments, WorldOptions, environment};
+use crate::world::world_options::{WorldArguments, WorldOptions};
 
 /// Executes the runs of a journal that can go on, each until it only waits.
 ///

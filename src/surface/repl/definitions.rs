@@ -23,8 +23,8 @@ use super::session::{Live, texts};
 use crate::history::turn;
 use crate::owner::owned_run::notes::launch_note;
 use crate::owner::owned_run::record_at;
+use crate::settings::editing;
 use crate::text::error::CommandError;
-use crate::world::editing;
 
 /// A definition of a session.
 pub(super) struct Definition {

@@ -31,6 +31,7 @@ use unicode_width::UnicodeWidthStr;
 use super::complete::Names;
 use super::history::{ENTRIES_MAX, History};
 use super::{highlight, indent, outline};
+use crate::text::screen::Printer;
 
 /// The answer to a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,9 +76,6 @@ impl From<ReadlineError> for EditorError {
         Self::Terminal(error)
     }
 }
-
-/// Prints above the prompt.
-pub(crate) type Printer = Box<dyn rustyline::ExternalPrinter + Send>;
 
 /// Reads inputs from a terminal.
 pub(crate) struct Editor {

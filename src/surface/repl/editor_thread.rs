@@ -5,15 +5,16 @@
 //! It evaluates nothing. Read next: `editor.rs`.
 
 use std::path::PathBuf;
+use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use duet_drivers::text::Text;
-use duet_drivers::waker::Waker;
 
 use super::complete::Names;
-use super::editor::{Editor, EditorError, Line, Printer};
+use super::editor::{Editor, EditorError, Line};
+use crate::text::screen::Printer;
+use crate::world::streams::SharedWaker;
 
 /// A line that the person is asked for.
 pub(crate) enum LineRequest {
@@ -25,9 +26,6 @@ pub(crate) enum LineRequest {
 
 /// The person's answer, and an error that does not stop the editor.
 type Typed = (Result<Line, EditorError>, Option<EditorError>);
-
-/// The waker of the current world, which each line calls.
-pub(crate) type SharedWaker = Arc<Mutex<Option<Waker>>>;
 
 /// The time from the end of the editor's mode of the terminal to the arrival of the line, at most.
 const SOON: Duration = Duration::from_millis(20);

@@ -17,7 +17,6 @@ use duet_runtime::record::Body;
 use preserves::{IOValue, ValueImpl};
 
 use super::connection::{News, RunConnection};
-use super::session;
 use crate::history::following::Following;
 use crate::history::journal::{Journal, Place};
 use crate::history::records::hash_at;
@@ -83,7 +82,7 @@ impl<'a> Local<'a> {
 
     /// Says whether the run is that of a prompt, which takes texts.
     fn is_prompt(&self) -> Result<bool, CommandError> {
-        session::is_of_prompt(&*self.store, &self.place)
+        crate::owner::prompts::is_of_prompt(&*self.store, &self.place)
     }
 
     /// The facts after the newest turn.

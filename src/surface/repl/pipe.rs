@@ -5,12 +5,11 @@
 //! the text which reads them.
 //! It evaluates nothing. Read next: `evaluation.rs`.
 
+use crate::world::streams::SharedWaker;
 use std::io;
 use std::sync::PoisonError;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-
-use super::editor_thread::SharedWaker;
 
 /// A line with its end; an empty one is the end of the input.
 type Line = io::Result<String>;

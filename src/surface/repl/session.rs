@@ -15,23 +15,20 @@ use std::path::Path;
 use duet_journal::store::memory::MemoryStore;
 use duet_journal::{BranchName, Record, RunId, Sequence, Store};
 use duet_runtime::action::exit::MAIN;
-use duet_runtime::model::codec::Codec;
 use duet_runtime::model::identity::RequestId;
 use duet_runtime::record::Body;
 use duet_runtime::run::source::genesis;
 use duet_runtime::scheme::{Procedure, SchemePrograms};
 use duet_runtime::state::event::Event;
-use preserves::{IOValue, ValueImpl};
 
 use super::complete::{Candidate, Scope};
 use super::editor_thread::EditorThread;
 use super::pipe::Pipe;
-use super::streams::PromptStreams;
 use crate::history::journal::{Journal, Place};
 use crate::history::records::turns;
 use crate::history::turn;
 use crate::owner::owned_run::{self, Beginning, Detached, OwnedRun, Prepared};
-use crate::surface::command;
+use crate::owner::prompts::{NAME, is_prompt};
 use crate::surface::command_line::Printed;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::saying::{Speaker, Way, say};
@@ -39,6 +36,7 @@ use crate::text::terminal::Terminal;
 use crate::verb::project::Project;
 use crate::verb::{self, Answers, Request, show};
 use crate::world::launch::Launch;
+use crate::world::streams::PromptStreams;
 use crate::world::world_options::WorldOptions;
 
 /// The program of a session: it loads the evaluator.
@@ -48,9 +46,6 @@ const PROGRAM: &str = "(import (only (duet internal eval) %interact)) %interact"
 /// ones only the beginning.
 const PROGRAM_FOR_A_PERSON: &str =
     "(import (only (duet internal eval) %face-a-person! %interact)) (%face-a-person!) %interact";
-
-/// The name of that program.
-pub(super) const NAME: &str = "repl";
 
 /// A session that is open.
 pub(crate) struct Live {
@@ -458,20 +453,6 @@ fn refuse_programs(journal: &Journal, address: Option<&str>) -> Result<(), Comma
     })
 }
 
-/// Says whether a program is that of a prompt, which takes texts.
-pub(crate) fn is_prompt(program: &IOValue) -> bool {
-    program.is_record() && IOValue::from(program.index(0)) == NAME.to_owned().encode()
-}
-
-/// Says whether a run is that of a prompt.
-///
-/// # Errors
-/// If the journal cannot be read.
-pub(crate) fn is_of_prompt(store: &dyn Store, place: &Place) -> Result<bool, CommandError> {
-    let first = owned_run::record_at(store, place, Sequence::FIRST)?;
-    Ok(is_prompt(&genesis(&first)?.program))
-}
-
 /// The message about a command that a session without a journal cannot execute.
 const NO_JOURNAL: &str = "this needs a journal, and this session keeps none";
 
@@ -481,7 +462,7 @@ pub(crate) fn perform_lent(request: &Request, journal: &Journal, terminal: &mut 
     let view = terminal.view();
     let mut project = Project::of(journal).on(terminal);
     let shown = super::super::command_line::show(request, &mut project, view, Printed::Words);
-    let code = shown.unwrap_or_else(|error| command::tell(error, terminal));
+    let code = shown.unwrap_or_else(|error| terminal.tell_error(error));
     terminal.speaker = Speaker::Command;
     code
 }

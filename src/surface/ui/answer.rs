@@ -15,8 +15,8 @@ use crate::text::error::{CommandError, ExitCode};
 use crate::text::saying::{Saying, Speaker};
 use crate::text::terminal::Terminal;
 use crate::text::value_json::{exact, telling_apart};
+use crate::text::view::View;
 use crate::verb::project::Project;
-use crate::verb::view::View;
 use crate::verb::{Report, Request, perform};
 
 /// The first of the words of a process that answers a question of a page: the request as JSON and

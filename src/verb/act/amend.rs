@@ -20,16 +20,16 @@ use crate::history::journal::{self, Journal, Place};
 use crate::history::records::turns;
 use crate::owner::doors;
 use crate::owner::owned_run::compiled;
+use crate::settings::editing::edit;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::query::read_told;
 use crate::text::render::{self, SourceTexts};
 use crate::text::saying::{Way, say};
 use crate::text::value_text::shown;
 use crate::verb::project::Project;
-use crate::world::editing::edit;
 use crate::world::world_options::{GoOnArguments, WorldArguments, WorldOptions};
 
-pub(crate) use crate::verb::view::Driven as Report;
+pub(crate) use crate::text::view::Driven as Report;
 
 /// The tool whose results are replies of models.
 const MODEL: &str = "model/chat";

@@ -15,7 +15,7 @@ use crate::verb::act::resume::ended;
 use crate::verb::project::Project;
 use crate::world::world_options::{GoOnArguments, WorldArguments};
 
-pub(crate) use crate::verb::view::Driven as Report;
+pub(crate) use crate::text::view::Driven as Report;
 
 /// Answers an open question of a waiting run and continues it.
 ///

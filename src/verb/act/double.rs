@@ -17,10 +17,10 @@ use crate::history::journal::Place;
 use crate::owner::owned_run::compiled;
 use crate::text::error::CommandError;
 use crate::text::redact::Secrets;
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
-use crate::workbench::testing::answers::recorded;
+use crate::world::answers::recorded;
 
 /// Writes the answers that a run received from tools, so that they can serve again.
 ///

@@ -13,15 +13,15 @@ use crate::owner::mail::MailArguments;
 use crate::owner::owned_run;
 use crate::owner::owned_run::expression::{self, ExpressionOutcome};
 use crate::owner::owned_run::serve::OwnerRequest;
-use crate::owner::owned_run::tell::tell;
+use crate::settings::native::NativeArgument;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::render::{self, SourceTexts};
 use crate::text::saying::{Way, say};
 use crate::text::value_text;
+use crate::text::view::{Driven, Told, View};
+use crate::verb::act::tell::tell;
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Driven, Told, View};
-use crate::world::native::NativeArgument;
 
 /// Evaluates an expression at a turn, without a trace.
 ///

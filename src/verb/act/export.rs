@@ -23,9 +23,9 @@ use crate::history::records::{Records, turns};
 use crate::owner::owned_run::compiled;
 use crate::text::error::CommandError;
 use crate::text::redact::Secrets;
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
 
 /// Writes a run into one file, from which it can be replayed elsewhere.
 ///

@@ -15,9 +15,9 @@ use crate::owner::doors;
 use crate::owner::owned_run::serve::OwnerRequest;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::saying::{Speaker, Way, say};
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
 use crate::world::world_options::GoOnArguments;
 
 mod sample;

@@ -18,9 +18,9 @@ use crate::history::{marks, moves};
 use crate::owner::doors;
 use crate::text::error::CommandError;
 use crate::text::saying::{Saying, Way, say};
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
 
 /// Removes branches that were left behind, and frees their space.
 ///

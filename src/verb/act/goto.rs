@@ -22,9 +22,9 @@ use crate::owner::doors;
 use crate::owner::owned_run;
 use crate::text::error::CommandError;
 use crate::text::saying::{Saying, Speaker, Way, say};
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
 use crate::world::world_options::WorldOptions;
 
 /// Moves the head of a branch to another turn, and restores files.

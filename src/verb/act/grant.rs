@@ -13,9 +13,9 @@ use crate::history::grants::{Grant, Grants};
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
 use crate::text::value_text::shown;
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
 
 /// Makes a reference by which a client of `duet serve` reaches a run.
 ///

@@ -18,17 +18,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::history::damage;
 use crate::history::export_file::{self, ExportFile, damaged};
 use crate::history::journal::{Journal, Place, owner};
 use crate::history::marks::{self, CopiedRun, Marked};
 use crate::owner::doors;
 use crate::owner::owned_run::{self, ProofError};
-use crate::surface::command::fsck;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
 use crate::world::imported::{Terms, own_limits};
 use crate::world::launch::read_size;
 
@@ -213,7 +213,7 @@ impl<'a> Import<'a> {
         for head in &heads {
             let report = verify(file, &run, &head.branch)?;
             if let Some(damage) = &report.damage {
-                let (branch, count, what) = (&head.branch, report.sound_records, fsck::damaged(damage));
+                let (branch, count, what) = (&head.branch, report.sound_records, damage::in_words(damage));
                 let why = format!(
                     "{run}/{branch} is sound only in its first {}: {what}",
                     counted(count, "record")

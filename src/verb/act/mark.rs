@@ -11,9 +11,9 @@ use serde_json::Value as Json;
 use crate::history::marks::{self, Marked};
 use crate::owner::owned_run;
 use crate::text::error::CommandError;
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
 
 /// Gives a turn a name, or lists the names.
 ///

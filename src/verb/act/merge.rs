@@ -16,7 +16,7 @@ use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::world::world_options::WorldOptions;
 
-pub(crate) use crate::verb::view::Driven as Report;
+pub(crate) use crate::text::view::Driven as Report;
 
 /// Merges the facts of one branch into another.
 ///

@@ -15,15 +15,15 @@ use crate::owner::doors;
 use crate::owner::owned_run;
 use crate::owner::owned_run::patching::{KeptClosures, PatchOptions, Patchable, Preview, WaitingFrame};
 use crate::owner::owned_run::serve::OwnerRequest;
-use crate::owner::owned_run::tell::turns_of;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, quoted, say};
 use crate::text::terminal::Terminal;
+use crate::text::view::{Told, View};
+use crate::verb::act::tell::turns_of;
 use crate::verb::form::as_json;
 use crate::verb::frames;
 use crate::verb::project::Project;
 use crate::verb::stale;
-use crate::verb::view::{Told, View};
 use crate::world::launch::Program;
 use crate::world::world_options::WorldOptions;
 

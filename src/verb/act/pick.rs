@@ -17,7 +17,7 @@ use crate::text::terminal::Terminal;
 use crate::verb::project::Project;
 use crate::world::world_options::WorldOptions;
 
-pub(crate) use crate::verb::view::Driven as Report;
+pub(crate) use crate::text::view::Driven as Report;
 
 /// Delivers recorded inputs again on another branch.
 ///

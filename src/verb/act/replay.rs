@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::history::journal::Journal;
 use crate::owner::owned_run::compiled;
+use crate::settings::native::NativeArgument;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::render;
 use crate::text::terminal::Terminal;
@@ -19,9 +20,8 @@ use crate::verb::form::as_json;
 use crate::verb::project::Project;
 use crate::verb::rerun::{self, RerunRequest};
 use crate::world::launch::Program;
-use crate::world::native::NativeArgument;
 
-pub(crate) use crate::verb::view::Driven as Report;
+pub(crate) use crate::text::view::Driven as Report;
 
 /// Runs again from the records and requires every turn to be the same.
 ///

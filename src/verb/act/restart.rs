@@ -19,9 +19,9 @@ use crate::owner::owned_run::patching::PatchOptions;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
 use crate::text::similar::similar;
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
 use crate::world::launch::Program;
 use crate::world::world_options::WorldOptions;
 

@@ -6,8 +6,8 @@ use duet_journal::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::history::journal::{Journal, Place, owner};
+use crate::owner::detach;
 use crate::owner::owned_run::{self, OwnedRun, compiled, notes};
-use crate::owner::{detach, doors};
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::terminal::Terminal;
 use crate::verb::project::Project;
@@ -17,7 +17,7 @@ use crate::world::imported::{GrantArguments, WantedGrants};
 use crate::world::launch::Program;
 use crate::world::world_options::{WorldArguments, WorldOptions};
 
-pub(crate) use crate::verb::view::Driven as Report;
+pub(crate) use crate::text::view::Driven as Report;
 
 /// Continues a run after a crash, an interrupt, a question or a goto.
 ///
@@ -335,7 +335,7 @@ pub(crate) fn begin_changed(
             return Err(wanted.refusal(&rerun.place.name()));
         }
     }
-    let silent = doors::require_silence(store, &run)?;
+    let silent = crate::history::silence::require_silence(store, &run)?;
     silent.into_iter().for_each(|told| terminal.message(told));
     let epoch = store.claim(&run, &owner("resume"))?;
     let address = format!("{run}/{}", rerun.branch);

@@ -15,16 +15,16 @@ use super::{patch, resume};
 use crate::history::journal::{self, Journal};
 use crate::owner::detach::{self, DetachArguments};
 use crate::owner::owned_run::{Beginning, OwnedRun, Prepared, compiled};
+use crate::settings::workspaces;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::saying::{Saying, Way, quoted, say};
 use crate::text::terminal::Terminal;
 use crate::verb::{self, project::Project};
 use crate::world::launch::{Launch, MANIFEST, Program, read_size};
 use crate::world::preload::PreloadArgument;
-use crate::world::workspaces;
 use crate::world::world_options::{WorldArguments, WorldOptions};
 
-pub(crate) use crate::verb::view::Driven as Report;
+pub(crate) use crate::text::view::Driven as Report;
 use name::free_name;
 pub(crate) use name::{claim_name, read_name};
 use other_text::Begun;

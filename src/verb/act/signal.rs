@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::owner::mail::MailArguments;
 use crate::owner::owned_run::serve::OwnerRequest;
-use crate::owner::owned_run::tell;
 use crate::text::error::CommandError;
 use crate::text::query::read_told;
+use crate::verb::act::tell;
 use crate::verb::project::Project;
 
-pub(crate) use crate::verb::view::Driven as Report;
+pub(crate) use crate::text::view::Driven as Report;
 
 /// Asserts a signal in a run.
 ///

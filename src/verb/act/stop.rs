@@ -10,10 +10,10 @@ use crate::owner::doors;
 use crate::owner::mail::Recipient;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
+use crate::text::view::{Told, View};
 use crate::verb::form::as_json;
 use crate::verb::project::{Project, ProjectReader};
 use crate::verb::standing::{Rest, RunStatus};
-use crate::verb::view::{Told, View};
 
 /// Stops a run that another process executes.
 ///

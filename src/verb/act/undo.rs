@@ -11,10 +11,10 @@ use crate::history::records::hash_at;
 use crate::owner::doors;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
+use crate::text::view::{Told, View};
 use crate::verb::act::goto::keep;
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
-use crate::verb::view::{Told, View};
 
 /// Takes the last move of a branch's head back.
 ///

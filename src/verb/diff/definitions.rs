@@ -12,7 +12,7 @@ use duet_kernel::datum::{Datum, NodeId, SourceId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::text::datum::{list, symbol};
+use crate::languages::datum::{list, symbol};
 
 /// How the names of forms begin that define something.
 const DEFINE: &str = "define";

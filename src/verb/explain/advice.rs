@@ -10,9 +10,9 @@ use serde::Serialize;
 use super::failure::{Cause, Explained};
 use super::standstill::{For, Wait};
 use super::{Explaining, Status};
-use crate::surface::command::tools;
 use crate::text::exchange;
 use crate::text::saying::{Saying, Speaker, Way, say};
+use crate::world::tools;
 
 /// What helps: the commands, and what they do.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

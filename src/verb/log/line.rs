@@ -12,8 +12,8 @@ use super::{Report, Turn, What};
 use crate::history::turn::json::CauseForm;
 use crate::history::turn::line::{Piece, Tone};
 use crate::text::graph::Graph;
+use crate::text::view::View;
 use crate::verb::fitting::{GREEN, columns_of};
-use crate::verb::view::View;
 
 /// The characters of a piece in lines of any length.
 const PIECE_CHARACTERS: usize = 100;

@@ -6,7 +6,7 @@
 use duet_kernel::datum::reader::{Reading, read_all};
 use duet_kernel::datum::{Datum, Node, NodeId, SourceId};
 
-use crate::text::datum::symbol;
+use crate::languages::datum::symbol;
 
 /// The forms that put a value into the dataspace, besides those that begin with `assert`.
 const DOERS: [&str; 4] = ["message!", "update!", "signal!", "pulse!"];

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use duet_runtime::scheme::program_imports;
 
-use crate::owner::owned_run::library_path;
 use crate::text::error::CommandError;
 
 /// How the name of a test ends.
@@ -21,9 +20,6 @@ const SUITES: [&str; 2] = ["(srfi 64)", "(srfi srfi-64)"];
 
 /// The longest file that is searched for these libraries, in bytes.
 const SEARCHED_BYTES_MAX: u64 = 1 << 20;
-
-/// The maximum number of sources that are listed.
-const SOURCES_MAX: usize = 2_000;
 
 /// Finds the tests at paths: a file is one, whatever its name; below a folder those that end in
 /// -test.scm or import SRFI 64.
@@ -86,41 +82,6 @@ fn below(folder: &Path, found: &mut BTreeSet<PathBuf>) -> std::io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Lists the files that may be sources of a test that cannot be compiled, because it does not say
-/// which it reads; and the folders in which one may come into being: those beside and below the
-/// test, and those of the library path.
-pub(crate) fn sources(test: &Path) -> Vec<String> {
-    let is_source = |path: &Path| {
-        path.extension()
-            .is_some_and(|ending| ending == "scm" || ending == "sld")
-    };
-    let mut found = Vec::new();
-    let mut folders = library_path();
-    folders.push(test.parent().unwrap_or(Path::new("")).to_owned());
-    while let Some(folder) = folders.pop() {
-        let here = if folder.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            &folder
-        };
-        found.push(here.display().to_string());
-        // What cannot be read, the test cannot read either.
-        for entry in fs::read_dir(here).into_iter().flatten().flatten() {
-            let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-            let path = folder.join(entry.file_name());
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && !is_hidden => folders.push(path),
-                Ok(kind) if kind.is_file() && is_source(&path) => found.push(path.display().to_string()),
-                Ok(_) | Err(_) => {}
-            }
-            if found.len() >= SOURCES_MAX {
-                return found;
-            }
-        }
-    }
-    found
 }
 
 /// Whether a file imports SRFI 64. One that cannot be read is no suite, unless it is named.

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::FileResult;
-use super::answers::beside;
 use crate::text::error::ExitCode;
+use crate::world::answers::beside;
 use crate::world::watch::{Files, empty_places, places};
 
 /// What tests read.

@@ -13,10 +13,10 @@ use duet_runtime::model::manifest::Manifest;
 use duet_runtime::scheme::grants;
 
 use super::{MANIFEST, read_text};
-use crate::text::datum::{list, symbol};
+use crate::languages::datum::{list, symbol};
+use crate::settings::configuration::servers::check_described;
 use crate::text::error::CommandError;
 use crate::text::render;
-use crate::world::configuration::servers::check_described;
 
 /// The entries of a manifest file.
 #[derive(Debug, Default, PartialEq)]

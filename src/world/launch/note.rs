@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use duet_runtime::model::codec::{Codec, Fields, is_labelled};
 use preserves::IOValue;
 
-use crate::world::reach::Reach;
+use crate::settings::reach::Reach;
 
 /// The label of the note about a single file, and of that about a folder.
 pub(super) const NOTE: &str = "launch";

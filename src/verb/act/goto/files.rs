@@ -25,9 +25,9 @@ use crate::history::journal::{OpenJournal, Place};
 use crate::history::records::Records;
 use crate::history::turn;
 use crate::owner::owned_run::{self, notes};
+use crate::settings::configuration;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
-use crate::world::configuration;
 use crate::world::imported;
 
 /// The restoration of the workspace's files to their state at a turn.

@@ -6,7 +6,6 @@
 use duet_journal::{RunId, Store, StoreError};
 
 use crate::history::journal;
-use crate::owner::doors;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
 
@@ -34,7 +33,7 @@ pub(crate) fn claim_name(
 
 /// Claims a name; returns whether it is still free then.
 fn is_claimed(store: &mut dyn Store, id: &RunId, command: &str) -> Result<bool, CommandError> {
-    doors::require_silence(store, id)?;
+    crate::history::silence::require_silence(store, id)?;
     match store.claim(id, &journal::owner(command)) {
         Ok(_) => Ok(!store.has_run(id)?),
         Err(StoreError::Owned { .. }) => Ok(false),

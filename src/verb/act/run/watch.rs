@@ -15,14 +15,13 @@ use duet_journal::Store;
 
 use super::{Request, RunStorage, launch};
 use crate::owner::owned_run::OwnedRun;
+use crate::owner::owned_run::libraries::sources;
 use crate::owner::owned_run::watched::{FileWatch, Stop};
-use crate::surface::command;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::saying::{Way, say};
 use crate::text::terminal::Terminal;
 use crate::verb::act::resume::{RerunTarget, begin_changed, ended};
 use crate::verb::rerun::{self, Rerun, RerunRequest, Saved};
-use crate::workbench::testing::find::sources;
 use crate::world::imported::GrantArguments;
 use crate::world::launch::{MANIFEST, Program};
 use crate::world::watch::{Folders, WatchCommand, Watched, Watcher, places};
@@ -252,7 +251,7 @@ impl Watching<'_> {
             Err(CommandError::OutputClosed) => Err(CommandError::OutputClosed),
             Err(error) => {
                 self.watch_sources(folders);
-                command::tell(error, terminal);
+                terminal.tell_error(error);
                 Ok(())
             }
             Ok(()) => Ok(()),

@@ -4,14 +4,10 @@
 //! INVARIANT: two notes together reach what each of them reaches; of two choices of a provider the
 //! later counts.
 //! It grants no capability; `owner/owned_run/widening.rs` does.
-//! Read next: `world_options.rs`.
+//! Read next: `world/reaching.rs`.
 
 use duet_runtime::model::codec::{Codec, DecodeError, Fields, record};
 use preserves::IOValue;
-
-use crate::world::configuration::Choice;
-use crate::world::configuration::servers::ServerChoice;
-use crate::world::world_options::WorldOptions;
 
 /// What a run reaches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +16,7 @@ pub(crate) struct Reach {
     pub(crate) secrets: Vec<String>,
     /// The provider of models and the model, each empty if the person chose none.
     pub(crate) models: Vec<String>,
-    /// The servers, as [`ServerChoice::encoded`] has them.
+    /// The servers, as the choices of servers encode them.
     pub(crate) servers: Vec<Vec<String>>,
 }
 
@@ -28,19 +24,6 @@ pub(crate) struct Reach {
 const LABEL: &str = "reach";
 
 impl Reach {
-    /// What options reach.
-    pub(crate) fn of(options: &WorldOptions) -> Self {
-        let Choice { provider, model } = &options.models;
-        Self {
-            hosts: options.hosts.clone(),
-            secrets: options.secrets.clone(),
-            models: [provider, model]
-                .map(|choice| choice.clone().unwrap_or_default())
-                .to_vec(),
-            servers: options.servers.encoded(),
-        }
-    }
-
     /// Adds what a later note reaches.
     pub(crate) fn add(&mut self, later: Self) {
         add_new(&mut self.hosts, later.hosts);
@@ -51,49 +34,9 @@ impl Reach {
         }
     }
 
-    /// What options reach beyond this.
-    pub(crate) fn excess(&self, given: &WorldOptions) -> Self {
-        let given = Self::of(&self.fit(given.clone()));
-        let of = |all: Vec<String>, known: &[String]| all.into_iter().filter(|one| !known.contains(one)).collect();
-        let mut models = self.models.clone();
-        models.resize(2, String::new());
-        Self {
-            hosts: of(given.hosts, &self.hosts),
-            secrets: of(given.secrets, &self.secrets),
-            models: if given.models == models {
-                Vec::new()
-            } else {
-                given.models
-            },
-            servers: given
-                .servers
-                .into_iter()
-                .filter(|server| !self.servers.contains(server))
-                .collect(),
-        }
-    }
-
     /// Whether it reaches nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.hosts.is_empty() && self.secrets.is_empty() && self.models.is_empty() && self.servers.is_empty()
-    }
-
-    /// Adds this to the options that a person gives. The model of an earlier choice may be unknown
-    /// to another provider, so it goes with its own.
-    pub(crate) fn fit(&self, mut options: WorldOptions) -> WorldOptions {
-        add_new(&mut options.hosts, self.hosts.clone());
-        add_new(&mut options.secrets, self.secrets.clone());
-        options.servers.extend(ServerChoice::decoded(self.servers.clone()));
-        let mut models = self
-            .models
-            .iter()
-            .map(|choice| Some(choice.clone()).filter(|choice| !choice.is_empty()));
-        let (provider, model) = (models.next().flatten(), models.next().flatten());
-        if options.models.provider.is_none() || options.models.provider == provider {
-            options.models.provider = provider;
-            options.models.model = options.models.model.or(model);
-        }
-        options
     }
 
     /// The fields of a note.
@@ -144,7 +87,7 @@ impl Reach {
     }
 }
 
-fn add_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+pub(crate) fn add_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
     for one in more {
         if !all.contains(&one) {
             all.push(one);
@@ -175,28 +118,5 @@ mod tests {
         let shown = "the host a.example, the secret API_KEY, the server files, models of openai";
         assert_eq!(reach.shown().join(", "), shown);
         assert!(Reach::of_note(&IOValue::new(1)).is_empty());
-    }
-
-    #[test]
-    fn only_what_is_beyond_a_note_is_excess() {
-        let known = Reach {
-            hosts: vec!["a.example".to_owned()],
-            ..choosing("openai", "small")
-        };
-        assert!(known.excess(&WorldOptions::default()).is_empty());
-        let mut given = WorldOptions {
-            hosts: vec!["a.example".to_owned(), "b.example".to_owned()],
-            ..WorldOptions::default()
-        };
-        given.models.model = Some("large".to_owned());
-        let excess = known.excess(&given);
-        assert_eq!(excess.hosts, ["b.example"]);
-        assert_eq!(excess.models, ["openai", "large"]);
-        let mut both = known;
-        both.add(excess);
-        assert!(both.excess(&given).is_empty());
-        given.models.provider = Some("local".to_owned());
-        given.models.model = None;
-        assert_eq!(both.excess(&given).models, ["local", ""]);
     }
 }

@@ -1,7 +1,7 @@
 //! How a report is shown, and what is shown.
 //!
 //! INVARIANT: whoever tells a report knows the width and the style, never the stream.
-//! Read next: `log/line.rs`.
+//! Read next: `verb/log/line.rs`.
 
 use duet_drivers::text::Text;
 use serde_json::{Value as Json, json};

@@ -1,16 +1,16 @@
 //! The commands that list what is configured.
 //!
 //! INVARIANT: both forms of a list, for people and as JSON, have the same entries.
-//! It does not know what the entries are. Read next: `world/configuration.rs`.
+//! It does not know what the entries are. Read next: `settings/configuration.rs`.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
 use super::{Choice, Configuration};
+use crate::settings::environment::environment;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::terminal::Terminal;
-use crate::world::world_options::environment;
 
 /// The options of such a command.
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 //! INVARIANT: a server that only a workspace's file describes starts only if the person allows it
 //! by name, and gets no secret of the person.
 //! It starts nothing; the driver does.
-//! Read next: `world/configuration.rs`.
+//! Read next: `settings/configuration.rs`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use duet_drivers::tool::secret::is_secret_name;
 use toml::{Table, Value};
 
 use super::{File, OF_USER, add_headers, is_url, key};
-use crate::history::state_folder;
+use crate::settings::state_folder;
 use crate::text::error::CommandError;
 
 /// A server as a file or a manifest describes it.

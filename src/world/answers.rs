@@ -28,23 +28,23 @@ pub(crate) fn is_recorded(tool: &str) -> bool {
 }
 
 /// The file beside a test.
-pub(super) fn beside(test: &Path) -> PathBuf {
+pub(crate) fn beside(test: &Path) -> PathBuf {
     test.with_extension("answers")
 }
 
 /// The answers beside a test.
-pub(super) struct Recorded {
+pub(crate) struct Recorded {
     /// The script, which names no tool that is live.
-    pub(super) script: DoubleScript,
+    pub(crate) script: DoubleScript,
     /// Its doubles.
-    pub(super) doubles: Doubles,
+    pub(crate) doubles: Doubles,
 }
 
 /// Reads the answers beside a test, without those of the tools that are live.
 ///
 /// # Errors
 /// If the file is there and is no such script.
-pub(super) fn read(test: &Path, live: &[String]) -> Result<Option<Recorded>, CommandError> {
+pub(crate) fn read(test: &Path, live: &[String]) -> Result<Option<Recorded>, CommandError> {
     let path = beside(test);
     if !path.exists() {
         return Ok(None);
@@ -117,7 +117,7 @@ fn scripted(ledger: &Ledger) -> Vec<String> {
 ///
 /// # Errors
 /// If the file cannot be written.
-pub(super) fn write(test: &Path, calls: &[RecordedCall]) -> Result<(), CommandError> {
+pub(crate) fn write(test: &Path, calls: &[RecordedCall]) -> Result<(), CommandError> {
     let path = beside(test);
     let done = if !calls.is_empty() {
         fs::write(&path, written(calls))
@@ -131,7 +131,7 @@ pub(super) fn write(test: &Path, calls: &[RecordedCall]) -> Result<(), CommandEr
 
 /// Says for each recorded answer that no call has taken for which call it is; equal ones are
 /// counted.
-pub(super) fn left(doubles: &Doubles) -> Vec<String> {
+pub(crate) fn left(doubles: &Doubles) -> Vec<String> {
     let mut lines: Vec<(String, usize)> = Vec::new();
     for (tool, reply) in doubles.left() {
         let line = format!("{tool} {reply}");

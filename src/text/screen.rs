@@ -4,7 +4,7 @@
 //! INVARIANT: a prompt begins a line, nothing that is written is lost or overwritten, and while a
 //! prompt stands a program cannot move the cursor.
 //! It neither reads nor evaluates.
-//! Read next: `editor_thread.rs`.
+//! Read next: `surface/repl/editor_thread.rs`.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,7 +14,8 @@ use std::time::Duration;
 use duet_drivers::text::Text;
 use duet_runtime::driver::Stream;
 
-use super::editor::Printer;
+/// Prints above the prompt.
+pub(crate) type Printer = Box<dyn rustyline::ExternalPrinter + Send>;
 
 /// The terminal of a session.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 //! the session.
 //! INVARIANT: only the session reads standard input; the program gets a line when the session gives
 //! it one.
-//! It decides nothing about who is asked. Read next: `evaluation.rs`.
+//! It decides nothing about who is asked. Read next: `surface/repl/evaluation.rs`.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -14,11 +14,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use duet_drivers::console::Console;
+use duet_drivers::waker::Waker;
 use duet_drivers::world::{Person, Settings, World};
 use duet_runtime::driver::Stream;
 
-use super::editor_thread::SharedWaker;
-use super::screen::Screen;
+use crate::text::screen::Screen;
+
+/// The waker of the current world, which each line calls.
+pub(crate) type SharedWaker = Arc<Mutex<Option<Waker>>>;
 
 /// The person's side of a session, the same for all its worlds.
 #[derive(Clone, Default)]

@@ -7,7 +7,7 @@
 //! INVARIANT: a key never goes where the workspace says: only the user's own file names keys, and
 //! an entry is replaced as a whole, so no URL of a workspace comes together with a key. It calls no
 //! provider; the driver does.
-//! Read next: `world_options.rs`.
+//! Read next: `world/world_options.rs`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

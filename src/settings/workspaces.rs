@@ -3,7 +3,7 @@
 //! A run that began with `--workspace-name` works on any host that has a copy of its workspace
 //! under that name, wherever it lies there. A run without a name works where it began.
 //! INVARIANT: a worker's run with a name never works in a directory that nobody has declared.
-//! It does not open workspaces; `world_options.rs` does.
+//! It does not open workspaces; `world/world_options.rs` does.
 
 use std::collections::BTreeMap;
 use std::fs;

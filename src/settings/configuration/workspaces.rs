@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: only the user's own file names directories; the file of a workspace may be somebody
 //! else's.
-//! It does not know what a worker declares. Read next: `world/workspaces.rs`.
+//! It does not know what a worker declares. Read next: `settings/workspaces.rs`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::{File, text_of, user_file};
+use crate::settings::environment::environment;
+use crate::settings::workspaces::read_name;
 use crate::text::error::CommandError;
-use crate::world::workspaces::read_name;
-use crate::world::world_options::environment;
 
 /// All directories that are configured.
 ///

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
+use crate::settings::environment::environment;
 use crate::text::error::CommandError;
-use crate::world::world_options::environment;
 
 /// A text that the person has edited.
 pub(crate) struct Edited {

@@ -50,7 +50,7 @@ impl Timeline {
 }
 
 /// Returns the delays of the calls that were answered, in milliseconds, without those of none.
-pub(super) fn delays(ledger: &Ledger) -> BTreeMap<RequestId, u64> {
+pub(crate) fn delays(ledger: &Ledger) -> BTreeMap<RequestId, u64> {
     let asked: BTreeMap<RequestId, (usize, &LedgerRequest)> = (0..)
         .zip(&ledger.asked)
         .map(|(position, asked)| (asked.request, (position, asked)))

@@ -2,22 +2,22 @@
 //! itself.
 //!
 //! INVARIANT: the input has become a turn when the command says so.
-//! It does not know the inputs. Read next: `serve.rs`.
+//! It does not know the inputs. Read next: `owner/owned_run/serve.rs`.
 
 use duet_journal::{Sequence, Store};
 use duet_runtime::model::codec::{DecodeError, Fields};
 use preserves::IOValue;
 
-use super::serve::OwnerRequest;
 use crate::history::journal::Place;
 use crate::history::turn;
 use crate::owner::mail::{Delivery, MailArguments};
+use crate::owner::owned_run::serve::OwnerRequest;
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::saying::{Way, say};
 use crate::text::terminal::Terminal;
+use crate::text::view::Driven;
 use crate::verb::act::resume::ended;
 use crate::verb::project::Project;
-use crate::verb::view::Driven;
 use crate::world::world_options::WorldOptions;
 
 /// The turns that a request has led to, as the process that executes the run says: those after the
