@@ -8,6 +8,5 @@ pub(crate) mod gatekeeper;
 pub(crate) mod redeliver;
 pub(crate) mod detach;
 pub(crate) mod owned_run;
-pub(crate) mod prompts;
 pub(crate) mod mail;
 pub(crate) mod work;

@@ -27,9 +27,9 @@ mod reader;
 mod view;
 mod writer;
 
+mod value;
 mod shared;
 mod tree;
-mod value;
 
 pub mod framing;
 

@@ -6,9 +6,9 @@
 //! It does not know policy and tools, which have schemas.
 //! Read next: `schema.rs`.
 
-mod cost;
 mod depth;
 mod reference;
+mod cost;
 mod schema;
 
 pub use schema::{NoSchema, Schema, text_bytes};

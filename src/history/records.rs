@@ -213,3 +213,12 @@ pub(crate) fn hash_at(source: Source<'_>, at: Sequence) -> Result<Option<RecordH
     let Source { store, run, branch } = source;
     Ok(store.closed_at(run, branch, at)?.map(|record| record.hash()))
 }
+
+/// Reads a record of a branch.
+///
+/// # Errors
+/// If there is none at this position.
+pub(crate) fn record_at(store: &dyn Store, place: &Place, at: Sequence) -> Result<Record, CommandError> {
+    let found = store.record_at(&place.run, &place.branch, at)?;
+    found.ok_or_else(|| crate::history::journal::beyond(place, at))
+}

@@ -47,7 +47,7 @@ use std::sync::Arc;
 
 use annotate_snippets::Level;
 use duet_drivers::world::World;
-use duet_journal::{Blob, Epoch, Record, RunId, Sequence, Store};
+use duet_journal::{Blob, Epoch, RunId, Sequence, Store};
 use duet_kernel::expander::{Expander, Libraries, LibraryName};
 use duet_runtime::model::card::ToolCard;
 use duet_runtime::record::Genesis;
@@ -57,6 +57,7 @@ use duet_runtime::run::{Run, Start};
 use duet_runtime::scheme::{self, Program, ProgramError, SchemePrograms};
 
 use crate::history::journal::{self, Journal, OpenJournal, Place};
+pub(crate) use crate::history::records::record_at;
 use crate::owner::doors;
 use crate::settings::native;
 use crate::settings::policy;
@@ -273,15 +274,6 @@ fn program_failure(error: ProgramError, expander: &Expander, terminal: &Terminal
         | ProgramError::Description(_)
         | ProgramError::MissingText { .. }) => CommandError::caused("the program cannot be run", &error),
     }
-}
-
-/// Reads a record of a branch.
-///
-/// # Errors
-/// If there is none at this position.
-pub(crate) fn record_at(store: &dyn Store, place: &Place, at: Sequence) -> Result<Record, CommandError> {
-    let found = store.record_at(&place.run, &place.branch, at)?;
-    found.ok_or_else(|| journal::beyond(place, at))
 }
 
 /// Brings a branch back as it was at a turn, to look at it.

@@ -15,9 +15,8 @@ use std::num::NonZeroUsize;
 use duet_drivers::text::Text;
 use duet_journal::{Sequence, Store};
 use duet_runtime::action::Action;
-use duet_runtime::action::exit::MAIN;
 use duet_runtime::history::first_failure::first_failure;
-use duet_runtime::record::{Body, TurnRecord};
+use duet_runtime::record::Body;
 use duet_runtime::run::Run;
 use duet_runtime::scheme::SchemePrograms;
 use duet_runtime::state::RunState;
@@ -31,20 +30,19 @@ use super::frames::turn_with;
 use super::project::Project;
 use crate::history::journal::Place;
 use crate::history::origins::Origins;
+use crate::history::prompts::is_of_prompt;
 use crate::history::records::Records;
 use crate::history::turn;
 use crate::owner::owned_run::{self, compiled};
-use crate::owner::prompts::is_of_prompt;
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
 use crate::text::saying::Saying;
 use crate::text::view::{Told, View};
-use crate::verb::standing::{Rest, RunStatus, Status};
+use crate::verb::standing::{LOOKED_BACK, Rest, RunStatus, Status, end_of_main};
 use advice::Advice;
 use failure::{Cause, Explained, Other};
 use judged::FailedCall;
 use standstill::Wait;
-pub(crate) use standstill::asked_words;
 
 /// Explains why a run failed, what it waits for, or how it ended.
 ///
@@ -141,9 +139,6 @@ const TRACED_MAX: usize = 8;
 
 /// The maximum number of failures that are listed because the program has reported them.
 const REPORTED_MAX: usize = 32;
-
-/// The turns before a place among which its last failure is looked for.
-const LOOKED_BACK: usize = 256;
 
 /// Explains a run.
 ///
@@ -337,38 +332,6 @@ impl Explaining<'_> {
         }
         Ok(turns.into_iter().rev().flatten().take(REPORTED_MAX).collect())
     }
-}
-
-/// The turn with whose failure the main program ended; before its end, its last turn that failed,
-/// if that is near.
-///
-/// # Errors
-/// If the journal cannot be read.
-pub(crate) fn end_of_main(
-    store: &dyn Store,
-    place: &Place,
-    state: &RunState,
-) -> Result<Option<Sequence>, CommandError> {
-    // Any number of turns of other actors may follow the end.
-    let looked_back = if state.exit.is_some() { usize::MAX } else { LOOKED_BACK };
-    for record in Records::newest_first(store, place).take(looked_back) {
-        let record = record?;
-        let Body::Turn(turn) = turn::body(&record)? else {
-            break;
-        };
-        if turn.actor == MAIN && turn::is_failed_turn(&turn) {
-            return Ok(Some(record.header().sequence));
-        }
-        if ends(&turn) {
-            break;
-        }
-    }
-    Ok(None)
-}
-
-/// Whether the main program ended in a turn.
-fn ends(turn: &TurnRecord) -> bool {
-    turn.actor == MAIN && turn.actions.iter().any(|action| matches!(action, Action::Exit(_)))
 }
 
 impl Report {

@@ -7,6 +7,7 @@
 use duet_runtime::model::counted::counted;
 use duet_runtime::model::failure::Frame;
 use duet_runtime::model::identity::{ActorId, Callable, FiberId};
+use duet_runtime::run::Run;
 use duet_runtime::run::sight::Sight;
 use duet_runtime::scheme::{SchemeActor, SchemePrograms, StaleClosures, StaleCode};
 use schemars::JsonSchema;
@@ -18,6 +19,7 @@ use super::frames;
 use super::project::Project;
 use crate::history::turn::line;
 use crate::owner::owned_run::compiled;
+use crate::owner::owned_run::inspection::parked_by_actor;
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
 use crate::text::view::{Told, View};
@@ -97,7 +99,7 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     let place = look.resolve_turn(request.address.as_deref())?;
     let mut run = compiled::sight(look.store, &place)?;
     let code = run.programs::<SchemePrograms>().stale_code();
-    let actors = crate::owner::owned_run::inspection::parked_by_actor(&run).into_iter();
+    let actors = parked_by_actor(&run).into_iter();
     let found = actors.filter_map(|(actor, parked)| found_in(&mut run, &code, actor, parked).transpose());
     let found = found.collect::<Result<_, _>>()?;
     let texts = SourceTexts::of(run.programs::<SchemePrograms>().expander());
@@ -115,6 +117,27 @@ fn found_in(
         StaleActor::of(name, code, Lent { programs, instance }, parked)
     })?;
     Ok(found.flatten())
+}
+
+/// What goes on with the code of procedures that the units of a run from this number on have
+/// defined anew, a line each.
+pub(crate) fn outdated_since(first: usize, run: &mut Run) -> Vec<String> {
+    let programs = run.programs::<SchemePrograms>();
+    let Some(code) = programs.redefined_since(first) else {
+        return Vec::new();
+    };
+    let texts = SourceTexts::of(programs.expander());
+    let mut lines = Vec::new();
+    for (actor, parked) in parked_by_actor(run) {
+        let name = line::actor_in(run.state(), actor);
+        let lent = run.lend::<SchemePrograms>(actor);
+        let found = lent.and_then(|(programs, instance)| {
+            let lent = Lent { programs, instance };
+            StaleActor::of(name, &code, lent, parked)
+        });
+        lines.extend(found.iter().flat_map(|found| found.lines(&texts)));
+    }
+    lines
 }
 
 /// Closures with old code, in words.

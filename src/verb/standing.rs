@@ -17,6 +17,7 @@ use duet_drivers::text::line;
 use duet_journal::beside::{append_beside, text_beside};
 use duet_journal::{Head, Need, Owner, RecordHash, RunId, Sequence, Store};
 use duet_runtime::action::Action;
+use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::failure::Failure;
 use duet_runtime::model::moment::Moment;
 use duet_runtime::record::{Body, Outcome, TurnRecord};
@@ -28,15 +29,15 @@ use duet_runtime::state::request::{Question as Asked, Request};
 
 use self::rest::is_inbox;
 pub(crate) use self::rest::{Rest, Status};
+use crate::history::asked::asked_words;
 use crate::history::journal::{Journal, Place};
 use crate::history::origins::{Origin, Origins};
 use crate::history::records::{Records, hash_at};
 use crate::history::turn;
+use crate::history::waiting::{Waiting, facts, waits};
 use crate::owner::owned_run::{self, compiled};
 use crate::text::error::CommandError;
 use crate::text::exchange::{self, Usage};
-use crate::verb::explain::{asked_words, end_of_main};
-use crate::verb::waits::{Waiting, facts, waits};
 
 /// How a run stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -428,4 +429,39 @@ fn duration(duration_ms: u64) -> String {
         60..2880 => format!("{} h", minutes / 60),
         _ => format!("{} days", minutes / 1440),
     }
+}
+
+/// The turns before a place among which its last failure is looked for.
+pub(crate) const LOOKED_BACK: usize = 256;
+
+/// The turn with whose failure the main program ended; before its end, its last turn that failed,
+/// if that is near.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(crate) fn end_of_main(
+    store: &dyn Store,
+    place: &Place,
+    state: &RunState,
+) -> Result<Option<Sequence>, CommandError> {
+    // Any number of turns of other actors may follow the end.
+    let looked_back = if state.exit.is_some() { usize::MAX } else { LOOKED_BACK };
+    for record in Records::newest_first(store, place).take(looked_back) {
+        let record = record?;
+        let Body::Turn(turn) = turn::body(&record)? else {
+            break;
+        };
+        if turn.actor == MAIN && turn::is_failed_turn(&turn) {
+            return Ok(Some(record.header().sequence));
+        }
+        if ends(&turn) {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the main program ended in a turn.
+fn ends(turn: &TurnRecord) -> bool {
+    turn.actor == MAIN && turn.actions.iter().any(|action| matches!(action, Action::Exit(_)))
 }

@@ -7,13 +7,11 @@ use duet_drivers::ask::Question as Asked;
 use duet_drivers::text::{self, Text};
 use duet_runtime::action::{self, Action};
 use duet_runtime::gate::visible::visible;
-use duet_runtime::model::codec::Codec;
 use duet_runtime::model::counted::counted;
-use duet_runtime::model::identity::{ActorId, FiberId, RequestId, WaitId};
+use duet_runtime::model::identity::{ActorId, RequestId};
 use duet_runtime::model::moment::Moment;
 use duet_runtime::model::value::Fact;
 use duet_runtime::state::RunState;
-use duet_runtime::state::actor::{Actor, Condition, Wait};
 use duet_runtime::state::request::{self, Question};
 use preserves::IOValue;
 use schemars::JsonSchema;
@@ -24,9 +22,9 @@ use super::form::as_json;
 use super::project::Project;
 use crate::history::origins::Origins;
 use crate::history::turn::line;
+use crate::history::waiting::{Awaited, Waiting, waits};
 use crate::owner::owned_run::compiled;
 use crate::text::error::CommandError;
-use crate::text::query::spelled_packed;
 use crate::text::saying::{Way, say};
 use crate::text::value_json;
 use crate::text::value_text::shown;
@@ -60,20 +58,6 @@ pub(crate) struct Report {
     requests: Vec<Open>,
 }
 
-/// A fiber that waits.
-pub(crate) struct Waiting {
-    /// Its wait; none if another fiber has to wake it.
-    wait: Option<WaitId>,
-    pub(crate) actor: ActorId,
-    /// The actor by role and number, and the name of the fiber.
-    pub(crate) name: String,
-    pub(crate) fiber: FiberId,
-    /// The conditions, or what the other fiber will have done.
-    conditions: Vec<String>,
-    /// The conditions as data.
-    awaited: Vec<Awaited>,
-}
-
 /// The report as JSON.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Form {
@@ -97,43 +81,6 @@ struct WaitForm {
     /// What another fiber will have done.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<String>,
-}
-
-/// A condition of a wait.
-#[derive(Clone, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-enum Awaited {
-    /// A fact or message that matches.
-    Fact {
-        /// The pattern, as it would be typed.
-        words: String,
-        /// The pattern as a value.
-        pattern: Json,
-        /// Whether a procedure of the program must accept it, too.
-        is_judged: bool,
-    },
-    /// The answer to a request.
-    Answer {
-        request: u64,
-        /// The condition as a sentence has it.
-        words: String,
-    },
-}
-
-impl Awaited {
-    fn of(awaited: &Condition) -> Self {
-        match awaited {
-            Condition::Matching { pattern, .. } | Condition::Accepted { pattern, .. } => Self::Fact {
-                words: spelled_packed(pattern),
-                pattern: value_json::of(&pattern.encode()),
-                is_judged: matches!(awaited, Condition::Accepted { .. }),
-            },
-            Condition::Answer { request } => Self::Answer {
-                request: request.0,
-                words: condition(awaited),
-            },
-        }
-    }
 }
 
 /// A request to the world that has no answer yet.
@@ -202,76 +149,15 @@ pub(crate) fn perform(project: &mut Project, request: &Request) -> Result<Report
     })
 }
 
-/// Lists the waits of fibers, and the fibers that sleep until another one wakes them.
-pub(crate) fn waits(state: &RunState) -> Vec<Waiting> {
-    let of_actor = |(id, actor): (&ActorId, &Actor)| {
-        let name = line::actor(*id, actor.role.as_deref());
-        let waits = actor.waits.iter().map(|(wait, found)| Waiting {
-            wait: Some(*wait),
-            actor: *id,
-            name: name.clone(),
-            fiber: found.fiber,
-            conditions: found.conditions.iter().map(condition).collect(),
-            awaited: found.conditions.iter().map(Awaited::of).collect(),
-        });
-        let sleepers = actor.fibers.iter().filter_map(|(fiber, found)| {
-            Some(Waiting {
-                wait: None,
-                actor: *id,
-                name: name.clone(),
-                fiber: *fiber,
-                conditions: vec![found.sleep.as_deref()?.until.to_string()],
-                awaited: Vec::new(),
-            })
-        });
-        waits.chain(sleepers).collect::<Vec<_>>()
-    };
-    state
-        .actors
-        .iter()
-        .flat_map(|(id, actor)| of_actor((id, actor)))
-        .collect()
-}
-
-/// The facts that a wait is for; nothing if it is for answers only, which the requests tell.
-pub(crate) fn facts(wait: &Wait) -> Option<String> {
-    let is_fact = |condition: &&Condition| !matches!(condition, Condition::Answer { .. });
-    let patterns: Vec<String> = wait.conditions.iter().filter(is_fact).map(condition).collect();
-    (!patterns.is_empty()).then(|| patterns.join(" or "))
-}
-
-fn condition(condition: &Condition) -> String {
-    match condition {
-        Condition::Matching { pattern, .. } => spelled_packed(pattern),
-        Condition::Accepted { pattern, .. } => format!("{} that a predicate accepts", spelled_packed(pattern)),
-        Condition::Answer { request } => format!("the answer to {request}"),
-    }
-}
-
-impl Waiting {
-    /// The conditions in words.
-    pub(crate) fn conditions(&self) -> String {
-        self.conditions.join(" or ")
-    }
-
-    /// The wait in words.
-    pub(crate) fn line(&self) -> String {
-        let (fiber, conditions) = (self.fiber, self.conditions());
-        match self.wait {
-            Some(wait) => format!("{:<10} {:<8} {fiber} for {conditions}", wait.to_string(), self.name),
-            None => format!("{:<10} {:<8} {fiber} until {conditions}", "-", self.name),
-        }
-    }
-
-    fn form(&self) -> WaitForm {
-        WaitForm {
-            wait: self.wait.map(|wait| wait.0),
-            actor: self.actor.0,
-            name: self.name.clone(),
-            fiber: self.fiber.0,
-            conditions: self.wait.map(|_| self.awaited.clone()),
-            until: self.wait.is_none().then(|| self.conditions.concat()),
-        }
+/// A wait as JSON.
+fn form_of(waiting: &Waiting) -> WaitForm {
+    WaitForm {
+        wait: waiting.wait.map(|wait| wait.0),
+        actor: waiting.actor.0,
+        name: waiting.name.clone(),
+        fiber: waiting.fiber.0,
+        conditions: waiting.wait.map(|_| waiting.awaited.clone()),
+        until: waiting.wait.is_none().then(|| waiting.conditions.concat()),
     }
 }
 
@@ -388,7 +274,7 @@ impl Report {
             tag: open.tag.clone(),
         });
         as_json(&Form {
-            waits: self.waits.iter().map(Waiting::form).collect(),
+            waits: self.waits.iter().map(form_of).collect(),
             requests: requests.collect(),
         })
     }

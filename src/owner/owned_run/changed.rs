@@ -15,7 +15,7 @@ use duet_runtime::scheme::{self, SchemePrograms};
 use super::notes::launch_notes;
 use super::{Grantee, compile, record_at};
 use crate::history::journal::Place;
-use crate::owner::prompts::is_prompt;
+use crate::history::prompts::is_prompt;
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
 use crate::text::saying::{Way, say};

@@ -9,7 +9,7 @@ use duet_runtime::scheme::SchemePrograms;
 
 use super::OwnedRun;
 use crate::history::journal::Place;
-use crate::owner::prompts::is_of_prompt;
+use crate::history::prompts::is_of_prompt;
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
 use crate::text::saying::Saying;

@@ -6,21 +6,17 @@
 
 use duet_runtime::action::exit::MAIN;
 use duet_runtime::model::failure;
+use duet_runtime::model::identity::{ActorId, Callable, FiberId};
 use duet_runtime::model::manifest::Manifest;
 use duet_runtime::run::Run;
 use duet_runtime::scheme::{Procedure, SchemeActor, SchemePrograms};
 
 use super::OwnedRun;
 use super::view::RunView;
-use crate::history::turn::line;
-use crate::text::render::SourceTexts;
-use crate::verb::stale::{Lent, StaleActor};
-use duet_runtime::model::identity::ActorId;
-use duet_runtime::model::identity::{Callable, FiberId};
 
 /// The code of a run, to be asked about.
-pub(crate) struct Inspector<'a> {
-    run: &'a mut Run,
+pub(crate) struct Inspector<'run> {
+    run: &'run mut Run,
 }
 
 impl OwnedRun {
@@ -30,7 +26,7 @@ impl OwnedRun {
     }
 }
 
-impl Inspector<'_> {
+impl<'run> Inspector<'run> {
     /// Makes the names visible that texts can use before the first one comes, and forgets those of
     /// a text that failed.
     pub(crate) fn prepare_names(&mut self) {
@@ -51,25 +47,9 @@ impl Inspector<'_> {
         self.run.programs::<SchemePrograms>().loaded_units()
     }
 
-    /// What goes on with the code of procedures that the units from this number on have defined
-    /// anew, a line each.
-    pub(crate) fn outdated_since(&mut self, first: usize) -> Vec<String> {
-        let programs = self.run.programs::<SchemePrograms>();
-        let Some(code) = programs.redefined_since(first) else {
-            return Vec::new();
-        };
-        let texts = SourceTexts::of(programs.expander());
-        let mut lines = Vec::new();
-        for (actor, parked) in parked_by_actor(self.run) {
-            let name = line::actor_in(self.run.state(), actor);
-            let lent = self.run.lend::<SchemePrograms>(actor);
-            let found = lent.and_then(|(programs, instance)| {
-                let lent = Lent { programs, instance };
-                StaleActor::of(name, &code, lent, parked)
-            });
-            lines.extend(found.iter().flat_map(|found| found.lines(&texts)));
-        }
-        lines
+    /// The run.
+    pub(crate) fn into_run(self) -> &'run mut Run {
+        self.run
     }
 
     /// A text after expansion, as if it were to be evaluated next; nothing of it stays.

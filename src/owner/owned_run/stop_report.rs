@@ -17,11 +17,11 @@ use duet_runtime::state::untaken::UntakenFailures;
 
 use super::RunPlace;
 use super::view::is_approval;
+use crate::history::waiting::{Waiting, waits};
 use crate::text::error::{CommandError, ExitCode, Problem};
 use crate::text::render;
 use crate::text::saying::{Saying, Speaker, Way, say};
 use crate::text::terminal::Terminal;
-use crate::verb::waits::{Waiting, waits};
 
 /// The ways to take a failure.
 const TAKERS: &str = "`guard` in the entity handles a failure where it happens; `:on-exit` of `spawn-entity!` \

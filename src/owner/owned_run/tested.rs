@@ -22,10 +22,10 @@ use duet_runtime::scheme::{SchemePrograms, TextCounts};
 use duet_runtime::state::RunState;
 
 use super::OwnedRun;
+use crate::history::asked::asked_words;
 use crate::history::turn::line;
 use crate::text::error::CommandError;
 use crate::text::render::SourceTexts;
-use crate::verb::explain::asked_words;
 use crate::world::answers::{recorded, unanswered};
 use crate::world::watch::asked_file;
 

@@ -11,8 +11,8 @@ use duet_journal::{BlobHash, Store};
 use duet_runtime::record::Genesis;
 
 use crate::history::journal::Place;
+use crate::history::prompts::is_prompt;
 use crate::owner::owned_run::notes::launch_note;
-use crate::owner::prompts::is_prompt;
 use crate::settings::environment::environment;
 use crate::settings::workspaces::Workspaces;
 use crate::text::error::CommandError;

@@ -41,6 +41,7 @@ use crate::text::exports::home_of;
 use crate::text::saying::{Way, say};
 use crate::text::terminal::Terminal;
 use crate::verb::act::goto;
+use crate::verb::stale::outdated_since;
 
 /// The maximum number of turns that follow from a text before the next text of a file; fibers that
 /// yield without end go on beside it.
@@ -220,7 +221,7 @@ impl Live {
     /// Says what goes on in the code of procedures that a text has defined anew; `loaded` units of
     /// code were there before it.
     fn tell_outdated(&mut self, loaded: usize, terminal: &mut Terminal) {
-        let outdated = self.owned.inspector().outdated_since(loaded);
+        let outdated = outdated_since(loaded, self.owned.inspector().into_run());
         let Some((first, others)) = outdated.split_first() else {
             return;
         };

@@ -82,7 +82,7 @@ impl<'a> Local<'a> {
 
     /// Says whether the run is that of a prompt, which takes texts.
     fn is_prompt(&self) -> Result<bool, CommandError> {
-        crate::owner::prompts::is_of_prompt(&*self.store, &self.place)
+        crate::history::prompts::is_of_prompt(&*self.store, &self.place)
     }
 
     /// The facts after the newest turn.

@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::failure::{Cause, Explained};
-use super::standstill::{For, Wait};
+use super::standstill::Wait;
 use super::{Explaining, Status};
+use crate::history::asked::For;
 use crate::text::exchange;
 use crate::text::saying::{Saying, Speaker, Way, say};
 use crate::world::tools;

@@ -28,11 +28,11 @@ use crate::history::origins::Origins;
 use crate::history::records::Records;
 use crate::history::turn;
 use crate::history::turn::line::{actor, actor_in};
+use crate::history::waiting::waits;
 use crate::text::error::CommandError;
 use crate::text::query::{Query, spelled_packed};
 use crate::text::value_text::abbreviated;
 use crate::verb::project::ProjectReader;
-use crate::verb::waits::waits;
 
 /// The maximum number of reasons of one sort.
 const SHOWN_MAX: usize = 8;

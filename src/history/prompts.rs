@@ -8,7 +8,7 @@ use duet_runtime::run::source::genesis;
 use preserves::{IOValue, ValueImpl};
 
 use crate::history::journal::Place;
-use crate::owner::owned_run;
+use crate::history::records::record_at;
 use crate::text::error::CommandError;
 
 /// The name of the program of a prompt.
@@ -24,6 +24,6 @@ pub(crate) fn is_prompt(program: &IOValue) -> bool {
 /// # Errors
 /// If the journal cannot be read.
 pub(crate) fn is_of_prompt(store: &dyn Store, place: &Place) -> Result<bool, CommandError> {
-    let first = owned_run::record_at(store, place, Sequence::FIRST)?;
+    let first = record_at(store, place, Sequence::FIRST)?;
     Ok(is_prompt(&genesis(&first)?.program))
 }
