@@ -8,11 +8,13 @@
 mod aeiou;
 mod summoner;
 
+#[path = "conform/case.rs"]
+mod case;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use duet_runtime::policy::case::{Case, Outcome};
-
+use self::case::{Case, Outcome};
 use crate::text::error::{CommandError, ExitCode};
 use crate::text::terminal::Terminal;
 

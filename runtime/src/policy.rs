@@ -24,6 +24,5 @@ pub mod place;
 pub mod item;
 pub mod card;
 pub mod proposal;
-pub mod case;
 
 pub use duet_schema as schema;

@@ -104,7 +104,6 @@ commands! {
         test
         resume @acts
         answer @verb
-        aeiou
         signal @verb
         message @verb
         attach
@@ -167,6 +166,9 @@ commands! {
         schema
         expand
         disassemble
+    }
+    "Languages of other systems" {
+        aeiou
         migrate
         ns
     }

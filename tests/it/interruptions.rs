@@ -99,3 +99,20 @@ fn to_stop_a_run_ends_any_turn_and_leaves_no_trace_of_it() {
         assert_eq!(desk.duet("replay p --check").code, 0, "{repeated}");
     }
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a person waits for this")]
+fn a_run_that_computes_from_its_start_is_reached_before_it_has_taken_many_turns() {
+    let (made, repeated) = ENDLESS[0];
+    let desk = Desk::new(&[("p.scm", &format!("{IMPORTS}{made}\n(let loop () {repeated} (loop))\n"))]);
+    let mut running = Running::start(&desk, "run p.scm");
+    await_computing(running.child.id());
+    let start = Instant::now();
+    while desk.duet("stop p").code != 0 {
+        assert!(start.elapsed() < PATIENCE, "nobody finds the run");
+    }
+    running.end();
+    let turns = desk.report("runs")[0]["turns"].as_u64().expect("a number");
+    assert!(turns < 64, "{turns}");
+    assert_eq!(desk.duet("replay p --check").code, 0);
+}

@@ -139,10 +139,12 @@ fn unsigned(text: &[u8], radix: u32, exactness: Exactness) -> Option<Number> {
         Exactness::Exact => exact_decimal(&decimal, radix),
         Exactness::Implied | Exactness::Inexact if radix == 10 => {
             // The standard parser rounds correctly at any length and takes every text of this
-            // shape, except for the other marks.
+            // shape, except for the other marks; it cuts off exponents beyond 655,360.
             let text = std::str::from_utf8(text).ok()?;
             let is_other_mark = |character: char| character.is_ascii_alphabetic() && !matches!(character, 'e' | 'E');
-            let value = if text.contains(is_other_mark) {
+            let value = if text.len() >= LONG_DECIMAL {
+                normalized(text).parse()
+            } else if text.contains(is_other_mark) {
                 text.replace(is_other_mark, "e").parse()
             } else {
                 text.parse()
@@ -151,6 +153,29 @@ fn unsigned(text: &[u8], radix: u32, exactness: Exactness) -> Option<Number> {
         }
         Exactness::Implied | Exactness::Inexact => inexact_decimal(&decimal, radix).map(Number::Flonum),
     }
+}
+
+/// The length from which on the digits of a decimal may make up for an exponent that the standard
+/// parser cuts off, in bytes.
+const LONG_DECIMAL: usize = 100_000;
+
+/// The largest exponent of a normalized decimal; those beyond it are infinite or zero, too.
+const EXPONENT_MAX: i64 = 100_000;
+
+/// Writes a decimal without sign as `0.DIGITSeEXPONENT`, where the first digit is not zero.
+fn normalized(text: &str) -> String {
+    let (mantissa, exponent) = text
+        .split_once(|character: char| character.is_ascii_alphabetic())
+        .unwrap_or((text, "0"));
+    let exponent = exponent
+        .parse::<i64>()
+        .unwrap_or(if exponent.starts_with('-') { i64::MIN } else { i64::MAX });
+    let (integer, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = [integer, fraction].concat();
+    let significant = digits.trim_start_matches('0');
+    let shift = integer.len() as i64 - (digits.len() - significant.len()) as i64;
+    let exponent = exponent.saturating_add(shift).clamp(-EXPONENT_MAX, EXPONENT_MAX);
+    format!("0.{significant}0e{exponent}")
 }
 
 fn is_digit(byte: u8, radix: u32) -> bool {

@@ -17,6 +17,22 @@ fn check_parse(text: &str, expected: Option<&str>) {
 }
 
 #[test]
+fn the_digits_of_a_long_decimal_may_make_up_for_its_exponent() {
+    let zeros = "0".repeat(999_998);
+    for (text, expected) in [
+        (format!("0.{zeros}1e999999"), "1.0"),
+        (format!("1{zeros}e-999998"), "1.0"),
+        (format!("25{zeros}.0e-999999"), "2.5"),
+        (format!("0.{zeros}1e9999999999999999999999"), "+inf.0"),
+        (format!("1{zeros}e-9999999999999999999999"), "0.0"),
+        (format!("0.{zeros}0e7"), "0.0"),
+        (format!(".{}", "3".repeat(200_000)), "0.3333333333333333"),
+    ] {
+        check_parse(&text, Some(expected));
+    }
+}
+
+#[test]
 fn texts_read_as_the_report_says() {
     for (text, expected) in [
         ("0", "0"),

@@ -26,7 +26,7 @@ pub enum Role {
 
 impl Role {
     /// Finds a role by its name.
-    pub(crate) fn of_name(name: &str) -> Option<Self> {
+    pub fn of_name(name: &str) -> Option<Self> {
         match name {
             "policy" => Some(Self::Policy),
             "agent" => Some(Self::Agent),

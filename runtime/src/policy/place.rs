@@ -6,7 +6,7 @@
 //! INVARIANT: two paths that name one file, links aside, have one normal form; a place whose normal
 //! form cannot be known without looking is named, so that no constraint judges it.
 //! It opens nothing: a tool refuses a path whose real place differs from the one that was judged.
-//! Read next: `case.rs`.
+//! Read next: `proofs/conform/case.rs`.
 //!
 //! Source: RFC 3986, section 6.2, "Comparison Ladder".
 

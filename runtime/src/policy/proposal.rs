@@ -3,7 +3,7 @@
 //! INVARIANT: the strictest ruling on any item, on an invariant or on a conflict of goals is the
 //! ruling on the proposal.
 //! It performs nothing.
-//! Read next: `case.rs`, then `../gate.rs`.
+//! Read next: `proofs/conform/case.rs`, then `../gate.rs`.
 //!
 //! Source: SS-01, "Arbitration contract".
 

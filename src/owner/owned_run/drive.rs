@@ -5,6 +5,8 @@
 //! It does not know what they may ask for; `serve.rs` does.
 //! Read next: `serve.rs`, then `stop_report.rs`.
 
+use std::time::{Duration, Instant};
+
 use duet_drivers::world::Happening;
 use duet_journal::{Need, Store};
 use duet_runtime::driver::{Drivers, Input};
@@ -20,6 +22,10 @@ use crate::text::render::{self, SourceTexts};
 use crate::text::saying::Saying;
 use crate::text::terminal::Terminal;
 
+/// The time after which the turns of a run that only computes become durable: until then no other
+/// process sees the run, or reaches it.
+const DURABLE_WITHIN: Duration = Duration::from_millis(100);
+
 impl OwnedRun {
     /// Drives the run until it stops.
     ///
@@ -30,7 +36,12 @@ impl OwnedRun {
         driven.map_err(|error| rescue::explained(error, &self.run, store, &self.place))
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "when turns become durable is in no record, and people wait for it"
+    )]
     fn go_on(&mut self, store: &mut dyn Store) -> Result<DriveOutcome, RunError> {
+        let mut durable_at = Instant::now();
         loop {
             if let Some(request) = self.attend(store)? {
                 self.ownership.stop_for(Some(request));
@@ -42,7 +53,13 @@ impl OwnedRun {
                 return Ok(DriveOutcome::Interrupted);
             }
             let happening = match self.run.advance(store, &mut self.world as &mut dyn Drivers)? {
-                Advance::Turn => continue,
+                Advance::Turn if durable_at.elapsed() < DURABLE_WITHIN => continue,
+                Advance::Turn => {
+                    self.run.flush_to(store, &mut self.world as &mut dyn Drivers)?;
+                    self.open_door();
+                    durable_at = Instant::now();
+                    continue;
+                }
                 Advance::Ended { code } => return Ok(DriveOutcome::Ended { code }),
                 Advance::Interrupted => Happening::Input(Input::Interrupt),
                 Advance::Idle if self.is_asleep() => return Ok(self.run.outcome()),

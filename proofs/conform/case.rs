@@ -3,25 +3,25 @@
 //! INVARIANT: an absent part of a case is empty; a part of the wrong shape is an error that names
 //! the place.
 //! It does not read files; the command does.
-//! Read next: `../gate.rs`.
+//! Read next: `../conform.rs`, `runtime/src/policy.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::authority::Role;
-use super::document::Malformed;
-use super::entry::{CLOCK, Entries};
-use super::item::{ArgumentSchema, Grounds, Item, Tool, Tools};
-use super::ruling::{Code, Ruling};
-use super::schema::Schema;
-use super::token::{Limits, Names, Principal};
-use super::{json, proposal};
+use duet_runtime::policy::authority::Role;
+use duet_runtime::policy::document::Malformed;
+use duet_runtime::policy::entry::{CLOCK, Entries};
+use duet_runtime::policy::item::{ArgumentSchema, Grounds, Item, Tool, Tools};
+use duet_runtime::policy::ruling::{Code, Ruling};
+use duet_runtime::policy::schema::Schema;
+use duet_runtime::policy::token::{Limits, Names, Principal};
+use duet_runtime::policy::{json, proposal};
 
 /// Why a line is not a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CaseError {
+pub(crate) enum CaseError {
     /// It is not JSON.
     Json(String),
     /// A part has the wrong shape.
@@ -46,13 +46,13 @@ impl std::error::Error for CaseError {}
 
 /// The ruling that a case expects, or the one that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// `allow`, `defer` or `deny`.
-    pub decision: String,
+    pub(crate) decision: String,
     /// The consequence, if the decision is not `allow`.
-    pub on_fail: Option<String>,
+    pub(crate) on_fail: Option<String>,
     /// The reason's code.
-    pub reason_code: String,
+    pub(crate) reason_code: String,
 }
 
 impl fmt::Display for Outcome {
@@ -74,11 +74,11 @@ impl From<&Ruling> for Outcome {
 
 /// A case.
 #[derive(Debug)]
-pub struct Case {
+pub(crate) struct Case {
     /// The name.
-    pub name: String,
+    pub(crate) name: String,
     /// The expected ruling.
-    pub expected: Outcome,
+    pub(crate) expected: Outcome,
     snapshot: Option<String>,
     entries: Option<Entries>,
     schemas: BTreeMap<String, Result<Schema, Malformed>>,
@@ -105,7 +105,7 @@ impl Case {
     ///
     /// # Errors
     /// [`CaseError`], with the place.
-    pub fn parse(text: &str) -> Result<Self, CaseError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, CaseError> {
         let value = json::parse(text).map_err(|error| CaseError::Json(error.to_string()))?;
         let case = Part {
             at: String::new(),
@@ -132,7 +132,7 @@ impl Case {
     }
 
     /// Judges the case.
-    pub fn rule(&self) -> Ruling {
+    pub(crate) fn rule(&self) -> Ruling {
         let Some(entries) = &self.entries else {
             return Ruling::deny(Code::PolicyUnavailable, "");
         };
