@@ -45,7 +45,11 @@ impl Session {
     fn start(history: &Path) -> Self {
         let mut command = Command::new(std::env::current_exe().expect("it runs"));
         command
-            .args(["--exact", "--nocapture", "surface::repl::editor::tests::keys_make_lines"])
+            .args([
+                "--exact",
+                "--nocapture",
+                "surface::repl::editor::tests::keys_make_lines",
+            ])
             .env(HISTORY, history)
             .env_remove("NO_COLOR");
         Self(Terminal::start(&mut command, str::to_owned))
