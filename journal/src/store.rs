@@ -223,6 +223,17 @@ pub trait Store: Send {
     /// [`StoreError::EpochFenced`], [`StoreError::NoSuchRun`]; a failure of the medium.
     fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError>;
 
+    /// Checks that nobody has claimed a run since `epoch`, before an effect leaves that the newest
+    /// commit of this store has released. The process may have been stopped since the commit; a
+    /// store whose owners have leases need not ask anybody while the one lasts that the commit has
+    /// renewed.
+    ///
+    /// # Errors
+    /// As [`check_claim`](Self::check_claim).
+    fn check_lease(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
+        self.check_claim(run, epoch)
+    }
+
     /// Changes how the holder of `epoch` is described: to renew its lease, or with an empty text to
     /// give the run up.
     ///

@@ -4,7 +4,7 @@
 //! INVARIANT: a reading is off by at most half of the time that a statement took, and steps of this
 //! host's clock do not move it.
 //! It asks the server for nothing; statements that are made anyway bring its time along.
-//! Read next: `link.rs`.
+//! Read next: `lease.rs`, then `link.rs`.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub(crate) const COLUMN: &str = "(extract(epoch FROM clock_timestamp()) * 1000):
 const QUICK: Duration = Duration::from_secs(1);
 
 /// The difference, in milliseconds, below which two clocks agree: a lease lasts 60 times as long.
-const AGREEMENT_MS: u64 = 1_000;
+pub(crate) const AGREEMENT_MS: u64 = 1_000;
 
 /// The clock of a server.
 #[derive(Debug, Default)]

@@ -13,6 +13,7 @@ mod value;
 mod gathering;
 mod pieces;
 mod clock;
+mod lease;
 mod address;
 mod link;
 mod schema;
@@ -41,6 +42,7 @@ use duet_journal::{
 use crate::ahead::Ahead;
 use crate::blobs::{BLOB_BYTES_MAX, Blobs};
 use crate::gathering::Gathering;
+use crate::lease::Leases;
 use crate::link::Link;
 use crate::pieces::{Names, Rows};
 use crate::plan::{Known, Line, Step};
@@ -67,6 +69,8 @@ pub struct PostgresStore {
     /// The commits of this process to this address, and what it asks about its claims.
     commits: Gathering<Rows>,
     checks: Gathering<Names>,
+    /// What the newest commit of this connection has renewed.
+    renewed: Leases,
     /// Whether a commit failed, so that it is unknown what is durable.
     is_in_doubt: bool,
     /// The runs that were claimed through this store and not given up.
@@ -132,6 +136,7 @@ impl PostgresStore {
             blobs: address.blobs.clone(),
             commits: address.commits.clone(),
             checks: address.checks.clone(),
+            renewed: Leases::default(),
             is_in_doubt: false,
             held: BTreeMap::new(),
         })
@@ -157,6 +162,13 @@ impl Store for PostgresStore {
     }
 
     fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
+        self.require_claim(run, epoch)
+    }
+
+    fn check_lease(&mut self, run: &RunId, epoch: Epoch) -> Result<(), StoreError> {
+        if self.renewed.hold(run, epoch) {
+            return Ok(());
+        }
         self.require_claim(run, epoch)
     }
 

@@ -275,6 +275,12 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// The runs that the group writes to, as they are after it.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &RunRow> {
+        let runs: BTreeSet<&RunId> = self.changed.iter().map(|(run, _)| run).collect();
+        runs.into_iter().filter_map(|run| self.after.runs.get(run))
+    }
+
     /// Blobs that the group names and does not bring, each with a record that names it, in the
     /// order of the records.
     pub(crate) fn needed_elsewhere(&self) -> impl Iterator<Item = (BlobHash, RecordHash)> {

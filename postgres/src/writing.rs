@@ -14,6 +14,7 @@ use crate::PostgresStore;
 use crate::clock::{self, ServerClock};
 use crate::failure::Failure;
 use crate::gathering::Part;
+use crate::lease::{self, Leases};
 use crate::pieces::{CommitFate, Rows};
 use crate::plan::{Known, Plan, Step, Targets};
 use crate::row::{RecordRow, RunRow, column, note_seal};
@@ -43,6 +44,7 @@ impl PostgresStore {
     pub(crate) fn commit(&mut self, steps: &[Step<'_>]) -> Result<(), StoreError> {
         self.require_writer()?;
         self.ahead = None;
+        self.renewed = Leases::default();
         let mut known = std::mem::take(&mut self.known);
         let mut is_fresh = !known.covers(steps);
         if is_fresh {
@@ -57,10 +59,12 @@ impl PostgresStore {
                 self.note_given_up(steps);
                 return Ok(());
             }
+            let begun_ms = lease::awake_ms();
             let is_unclear = match Plan::make(&known, steps, CommitTime::from_ms(self.link.clock().now_ms())) {
                 Ok(plan) if plan.is_empty() => return Ok(()),
                 Ok(plan) => match self.send(&plan)? {
                     Verdict::Done => {
+                        self.renewed = Leases::renewed(plan.written(), begun_ms);
                         self.known = plan.after.without_records();
                         self.note_given_up(steps);
                         return Ok(());

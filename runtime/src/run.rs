@@ -328,7 +328,9 @@ impl Run {
     /// [`RunError::Store`], also if another process has claimed the run; then the run has handed
     /// out nothing, and the caller must open it again from the store.
     pub fn flush(&mut self, store: &mut dyn Store) -> Result<Vec<Effect>, RunError> {
-        if let Some(append) = self.unflushed() {
+        let append = self.unflushed();
+        let has_commit = append.is_some();
+        if let Some(append) = append {
             store.append(append)?;
         }
         if self
@@ -339,7 +341,11 @@ impl Run {
         {
             // A process that was stopped behind its commit, or that repeats effects without one,
             // may have lost the run meanwhile.
-            store.check_claim(&self.run, self.epoch)?;
+            if has_commit {
+                store.check_lease(&self.run, self.epoch)?;
+            } else {
+                store.check_claim(&self.run, self.epoch)?;
+            }
         }
         let effects = self.confirm_durable();
         self.recall(store, effects)

@@ -102,7 +102,7 @@ fn check_exhausted(what: &str, program: &str, mebibytes: u64) {
 #[test]
 fn everything_that_a_run_keeps_counts_against_its_memory() {
     for (what, program) in FILLERS {
-        check_exhausted(what, program, 64);
+        check_exhausted(what, program, 32);
     }
 }
 
@@ -183,7 +183,7 @@ fn a_limit_of_the_system_is_the_machine_of_a_run() {
             "out-of-memoryarithmetic",
         ),
     ];
-    let limits = [1_000_000, 1_600_000].into_iter().cycle();
+    let limits = [500_000, 1_400_000].into_iter().cycle();
     for ((what, program, code, output), kibibytes) in programs.into_iter().zip(limits) {
         let desk = Desk::new(&[("farm.sld", HOLDER), ("want.scm", program)]);
         let said = within(&desk, kibibytes, "run want.scm");

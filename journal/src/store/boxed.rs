@@ -49,6 +49,7 @@ pass_on! {
     mut fn read_ahead(&mut self, run: &RunId, branch: &BranchName) -> ();
     mut fn claim(&mut self, run: &RunId, owner: &str) -> Epoch;
     mut fn check_claim(&mut self, run: &RunId, epoch: Epoch) -> ();
+    mut fn check_lease(&mut self, run: &RunId, epoch: Epoch) -> ();
     mut fn note_owner(&mut self, run: &RunId, epoch: Epoch, owner: &str) -> ();
     mut fn append_group(&mut self, appends: &[Append<'_>]) -> ();
     mut fn set_heads(&mut self, moves: &[HeadMove<'_>]) -> ();

@@ -7,6 +7,7 @@ use duet_kernel::datum::Name;
 
 use super::*;
 use crate::model::limits::Limits;
+use crate::run::DriveOutcome;
 use crate::run::snapshot::SnapshotPolicy;
 use crate::tests::script::world::{LIMITS, World, read_answers};
 
@@ -240,6 +241,24 @@ fn a_long_computation_is_cut_into_turns_and_resumed_from_each() {
         (define (count n total) (if (= n 0) total (count (- n 1) (+ total n))))
         (log! (count 2000 0))";
     check(program, "2001000");
+}
+
+#[test]
+fn what_a_program_does_is_cut_into_turns_as_what_it_computes_is() {
+    let limits = Limits {
+        slice_fuel: 20_000,
+        ..LIMITS
+    };
+    for action in ["(assert! n)", "(log! \"line\")", "(spawn (lambda () n))"] {
+        let text = format!("(define (go n) (if (= n 0) #t (begin {action} (go (- n 1))))) (go 2000)");
+        let mut world = world_within(limits, &text, &["*"], SnapshotPolicy::NEVER);
+        assert_eq!(world.drive(), DriveOutcome::Ended { code: 0 }, "{action}");
+        let most = world.turns("main").iter().map(|turn| turn.actions.len()).max();
+        assert!(
+            most.is_some_and(|most| most < 300),
+            "{most:?} actions of one turn: {action}"
+        );
+    }
 }
 
 #[test]

@@ -1,9 +1,17 @@
 //! The fuel that nobody has paid yet for what actions cost beyond the computation that leads to
-//! them: those who observe hear of each one by one, and the record keeps the reason of a refusal.
+//! them: each is done and recorded, those who observe hear of each one by one, and the record keeps
+//! the reason of a refusal.
 //!
-//! INVARIANT: the fuel depends on the numbers of notices and attempts alone, so a replay uses the
-//! same.
+//! INVARIANT: the fuel depends on the numbers of actions, notices and attempts alone, so a replay
+//! uses the same.
 //! It does not find who pays; `price.rs` does. Read next: `price.rs`.
+
+/// The fuel of an action, which is done and recorded. Without it a slice of fuel would hold a
+/// million actions: for seconds nobody could stop the run, and its record would not end.
+const ACTION_FUEL: u64 = 100;
+
+/// The actions of a turn that cost nothing more than the calls; most turns have fewer.
+const FREE_ACTIONS: usize = 64;
 
 /// The fuel of an attempt that was refused: the reason is made, and recorded with it.
 const ATTEMPT_FUEL: u64 = 500;
@@ -23,18 +31,19 @@ const FREE_NOTICES: u64 = 8;
 pub(super) struct FuelDebt {
     /// For attempts.
     attempts: u64,
-    /// For the notices of actions.
-    notices: u64,
+    /// For actions and their notices.
+    actions: u64,
 }
 
 impl FuelDebt {
-    /// Adds the price of the notices of an action.
-    pub(super) fn add_notices(&mut self, count: u64) {
-        let fuel = count.saturating_sub(FREE_NOTICES).saturating_mul(NOTICE_FUEL);
-        self.notices = self.notices.saturating_add(fuel);
+    /// Adds the price of an action, the last of this many in the turn, and of its notices.
+    pub(super) fn add_action(&mut self, count: usize, notices: u64) {
+        let own = if count > FREE_ACTIONS { ACTION_FUEL } else { 0 };
+        let fuel = notices.saturating_sub(FREE_NOTICES).saturating_mul(NOTICE_FUEL);
+        self.actions = self.actions.saturating_add(fuel).saturating_add(own);
     }
 
-    /// Adds the price of an attempt that was refused, the last of so many in the turn.
+    /// Adds the price of an attempt that was refused, the last of this many in the turn.
     pub(super) fn add_attempt(&mut self, count: usize) {
         if count >= FREE_ATTEMPTS {
             self.attempts = self.attempts.saturating_add(ATTEMPT_FUEL);
@@ -48,7 +57,7 @@ impl FuelDebt {
 
     /// Returns the whole, which is then paid.
     pub(super) fn take(&mut self) -> u64 {
-        let Self { attempts, notices } = std::mem::take(self);
-        attempts.saturating_add(notices)
+        let Self { attempts, actions } = std::mem::take(self);
+        attempts.saturating_add(actions)
     }
 }

@@ -1,4 +1,4 @@
-//! Who pays for a turn's notices and attempts.
+//! Who pays for a turn's actions, notices and attempts.
 //!
 //! INVARIANT: each is paid once, by the fiber whose it is, else by the handlers of the turn.
 //! It does not know the price; `debt.rs` does. It does not find who observes; `../../dataspace.rs`
@@ -7,9 +7,10 @@
 use super::{Activation, Current};
 
 impl Activation {
-    /// Adds the price of the newest action's notices.
+    /// Adds the price of the newest action and of its notices.
     pub(super) fn count_action(&mut self) {
-        self.debt.add_notices(self.draft.outbox.take_notified());
+        let notices = self.draft.outbox.take_notified();
+        self.debt.add_action(self.turn.actions.len() + 1, notices);
     }
 
     /// Adds the price of the newest refused attempt.

@@ -1,0 +1,105 @@
+//! The leases that the newest commit of a connection has renewed, as far as their owner may trust
+//! them.
+//!
+//! INVARIANT: whoever takes a run over waits until its lease has run out by the server's clock; the
+//! owner trusts it for less. It counts from before the commit was sent, and the time in which the
+//! machine was suspended counts too.
+//! It does not know who takes a run over against its owner's will. Read next: `writing.rs`.
+
+use std::collections::BTreeMap;
+
+use duet_journal::{Epoch, Owner, RunId};
+
+use crate::clock::AGREEMENT_MS;
+use crate::row::RunRow;
+
+/// How much less than the lease its owner trusts, in milliseconds: the two hosts that reckon the
+/// server's clock may each be off by this.
+const MARGIN_MS: u64 = 2 * AGREEMENT_MS;
+
+/// The leases of some runs.
+#[derive(Default)]
+pub(crate) struct Leases(BTreeMap<RunId, Lease>);
+
+/// The claim that was renewed, and the end of the time for which it is trusted, on the clock of
+/// [`awake_ms`].
+struct Lease {
+    epoch: Epoch,
+    end_ms: u64,
+}
+
+impl Leases {
+    /// The leases of runs that a commit has written to, which was sent after `begun_ms`.
+    pub(crate) fn renewed<'a>(runs: impl Iterator<Item = &'a RunRow>, begun_ms: Option<u64>) -> Self {
+        let lease = |run: &RunRow| {
+            let owner: Owner = run.owner.parse().ok()?;
+            let trusted_ms = owner.lease_ms.saturating_sub(MARGIN_MS);
+            let lease = Lease {
+                epoch: run.epoch,
+                end_ms: begun_ms?.saturating_add(trusted_ms),
+            };
+            Some((run.name.clone(), lease))
+        };
+        Self(runs.filter_map(lease).collect())
+    }
+
+    /// Whether nobody can have claimed a run since an epoch who waits for the end of its lease.
+    pub(crate) fn hold(&self, run: &RunId, epoch: Epoch) -> bool {
+        let lease = self.0.get(run).filter(|lease| lease.epoch == epoch);
+        lease.is_some_and(|lease| awake_ms().is_some_and(|now_ms| now_ms < lease.end_ms))
+    }
+}
+
+/// Returns the milliseconds since the machine was started, with those in which it was suspended;
+/// `None` where the system has no such clock.
+pub(crate) fn awake_ms() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let (seconds, nanoseconds) = (u64::try_from(time.tv_sec).ok()?, u64::try_from(time.tv_nsec).ok()?);
+        Some(seconds.saturating_mul(1_000).saturating_add(nanoseconds / 1_000_000))
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a lease of so many milliseconds holds that a commit has renewed a while ago.
+    fn holds(lease_ms: u64, ago_ms: u64) -> bool {
+        let owner = Owner {
+            lease_ms,
+            ..Owner::this("run p.scm")
+        };
+        let run = RunRow {
+            name: RunId::new("r").expect("a name"),
+            epoch: Epoch(3),
+            owner: owner.to_string(),
+            numbered: 1,
+        };
+        let begun_ms = awake_ms().map(|now_ms| now_ms.saturating_sub(ago_ms));
+        let leases = Leases::renewed([&run].into_iter(), begun_ms);
+        assert!(!leases.hold(&run.name, Epoch(2)), "another claim");
+        leases.hold(&run.name, Epoch(3))
+    }
+
+    #[test]
+    fn an_owner_trusts_its_lease_for_less_than_others_wait() {
+        if awake_ms().is_none() {
+            return;
+        }
+        assert!(holds(60_000, 0));
+        assert!(!holds(2_000, 0), "the clocks may differ by the whole lease");
+        // A machine that has just been started has no such moment.
+        if awake_ms() > Some(58_000) {
+            assert!(!holds(60_000, 58_000));
+        }
+    }
+
+    #[test]
+    fn what_nobody_has_renewed_does_not_hold() {
+        assert!(!Leases::default().hold(&RunId::new("r").expect("a name"), Epoch(1)));
+    }
+}
