@@ -13,7 +13,8 @@ $make$;
 CREATE TABLE IF NOT EXISTS duet_schema.store (
     id smallint PRIMARY KEY CHECK (id = 1),
     kind text NOT NULL,                         -- 'duet journal'
-    version bigint NOT NULL
+    version bigint NOT NULL,                    -- of the tables and functions
+    oldest bigint NOT NULL                      -- the version of the oldest programs that may use them
 );
 
 CREATE TABLE IF NOT EXISTS duet_schema.runs (

@@ -6,7 +6,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use duet_journal::StoreError;
+use duet_journal::{RunId, StoreError};
 use tokio_postgres::error::SqlState;
 
 /// A failure of a server, of the way to it, or of an address.
@@ -54,6 +54,23 @@ pub enum Failure {
         schema: String,
         /// The server, without a password.
         server: String,
+    },
+    /// The journal has tables of an older version, and whoever only reads does not upgrade them.
+    Outdated {
+        /// The schema.
+        schema: String,
+        /// The version of its tables.
+        found: i64,
+        /// The version that this program needs.
+        wanted: i64,
+    },
+    /// A process executes a run, and the version to which the tables are to be upgraded leaves
+    /// older programs out.
+    InUse {
+        /// The run.
+        run: RunId,
+        /// The version.
+        wanted: i64,
     },
     /// One commit is more than a statement can carry.
     TooLarge {
@@ -169,6 +186,14 @@ impl fmt::Display for Failure {
             }
             Self::Foreign { schema, why } => write!(f, "schema {schema} belongs to something else: {why}"),
             Self::NoJournal { schema, server } => write!(f, "{server} has no journal in schema {schema}"),
+            Self::Outdated { schema, found, wanted } => write!(
+                f,
+                "the journal in schema {schema} has version {found}, this program needs version {wanted}"
+            ),
+            Self::InUse { run, wanted } => write!(
+                f,
+                "a process executes {run}, and programs before version {wanted} cannot write the journal afterwards"
+            ),
             Self::TooLarge {
                 length_bytes,
                 max_bytes,

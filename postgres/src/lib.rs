@@ -25,6 +25,9 @@ mod reading;
 mod standby;
 mod lines;
 
+#[cfg(test)]
+extern crate self as duet_postgres;
+
 pub use address::Address;
 pub use failure::Failure;
 
@@ -47,6 +50,7 @@ use crate::link::Link;
 use crate::pieces::{Names, Rows};
 use crate::plan::{Known, Line, Step};
 use crate::row::{check_note, column};
+use crate::schema::Use;
 use crate::value::Value;
 
 /// The maximum number of blobs that are read ahead: most are a page of a heap.
@@ -87,24 +91,24 @@ impl Drop for PostgresStore {
 
 impl PostgresStore {
     /// Opens the journal at an address to read and write it, together with any other process that
-    /// does; makes its tables if there are none.
+    /// does; makes its tables if there are none, and upgrades those of an older version.
     ///
     /// # Errors
     /// [`StoreError::Server`] with a [`Failure`], or [`StoreError::UnsupportedVersion`]; what is
     /// somebody else's is as it was.
     pub fn open_or_create(address: &Address) -> Result<Self, StoreError> {
         let store = Self::connect(address, false)?;
-        schema::make(&store.link, &store.schema)?;
+        schema::open(&store.link, &store.schema, schema::STEPS, Use::Make)?;
         Ok(store)
     }
 
-    /// Opens the journal at an address to read and write it.
+    /// Opens the journal at an address to read and write it, and upgrades tables of an older version.
     ///
     /// # Errors
     /// As [`open_or_create`](Self::open_or_create), and if there is none.
     pub fn open(address: &Address) -> Result<Self, StoreError> {
         let store = Self::connect(address, false)?;
-        schema::require(&store.link, &store.schema)?;
+        schema::open(&store.link, &store.schema, schema::STEPS, Use::Write)?;
         Ok(store)
     }
 
@@ -114,7 +118,7 @@ impl PostgresStore {
     /// As [`open`](Self::open).
     pub fn open_to_read(address: &Address) -> Result<Self, StoreError> {
         let store = Self::connect(address, true)?;
-        schema::require(&store.link, &store.schema)?;
+        schema::open(&store.link, &store.schema, schema::STEPS, Use::Read)?;
         Ok(store)
     }
 

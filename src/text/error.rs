@@ -197,6 +197,15 @@ impl From<StoreError> for CommandError {
                     Some(Failure::NoJournal { .. }) => {
                         problem.advise(say![Way::of("run").with("PROGRAM"), " makes one"])
                     }
+                    Some(Failure::Outdated { .. }) => problem.advise(say![
+                        "a command that writes upgrades it, such as ",
+                        Way::of("work").with("--idle-exit 0"),
+                    ]),
+                    Some(Failure::InUse { .. }) => problem.advise(say![
+                        "end the workers and runs of the older version first; ",
+                        Way::of("runs"),
+                        " of that version lists them",
+                    ]),
                     _ => problem,
                 }
             }

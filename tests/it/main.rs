@@ -9,6 +9,7 @@ mod support {
     pub(crate) mod desk;
     pub(crate) mod example;
     pub(crate) mod expectation;
+    pub(crate) mod foreign;
     pub(crate) mod forgery;
     pub(crate) mod library;
     pub(crate) mod modules;

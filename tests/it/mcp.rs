@@ -21,6 +21,7 @@ mod odd;
 mod tasks;
 
 use crate::support::desk::Desk;
+use crate::support::foreign;
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/mcp_server.py");
 
@@ -517,21 +518,10 @@ fn duet_calls_duet_over_http() {
 #[test]
 fn real_servers_of_node_work() {
     let desk = Desk::new(&[("notes/a.txt", "tea for two")]);
-    let install = ["install", "--no-audit", "--no-fund", "--prefix", "."];
-    let packages = [
-        "@modelcontextprotocol/server-everything@2026.8.31",
-        "@modelcontextprotocol/server-filesystem@2026.8.31",
-    ];
-    let installed = Command::new("npm")
-        .args(install)
-        .args(packages)
-        .current_dir(desk.path(""))
-        .output();
-    if !installed.is_ok_and(|done| done.status.success()) {
-        eprintln!("SKIPPED: real_servers_of_node_work needs Node and the registry of npm");
+    let Some(folder) = foreign::program("real_servers_of_node_work", "node_modules/.bin") else {
         return;
-    }
-    let binary = |name: &str| desk.path(&format!("node_modules/.bin/{name}")).display().to_string();
+    };
+    let binary = |name: &str| folder.join(name).display().to_string();
     let described = format!(
         "[servers.t]\ncommand = [\"{}\"]\n[servers.f]\ncommand = [\"{}\", \"notes\"]\n",
         binary("mcp-server-everything"),

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 
 use crate::mcp_http::Served;
 use crate::support::desk::Desk;
+use crate::support::foreign;
 
 pub(crate) const PROGRAM: &str = "(import (duet base) (duet dataspace))
 (assert! (record 'job 1))
@@ -290,24 +291,9 @@ fn a_run_without_end_is_ended_by_its_time_limit_and_can_be_resumed() {
 fn the_python_client_works_with_duet() {
     let desk = Desk::new(&[("p.scm", PROGRAM)]);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/mcp_client.py");
-    let environment = desk.path("venv");
-    let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).output();
-    let python = environment.join("bin/python");
-    let installed = Command::new(&python)
-        .args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "mcp==2.3.0",
-        ])
-        .output();
-    let is_ready = |done: &std::io::Result<std::process::Output>| done.as_ref().is_ok_and(|done| done.status.success());
-    if !is_ready(&made) || !is_ready(&installed) {
-        eprintln!("SKIPPED: the_python_client_works_with_duet needs Python and the package `mcp` of PyPI");
+    let Some(python) = foreign::program("the_python_client_works_with_duet", "python/bin/python") else {
         return;
-    }
+    };
     let served = Served::start(&desk, &[]);
     let done = Command::new(&python)
         .args([script, env!("CARGO_BIN_EXE_duet"), &format!("http://{}/", served.1)])
@@ -321,7 +307,6 @@ fn the_python_client_works_with_duet() {
         String::from_utf8_lossy(&done.stderr)
     );
     assert_eq!(said.matches("hello Ada").count(), 2, "{said}");
-    fs::remove_dir_all(environment).unwrap();
 }
 
 #[test]

@@ -1,6 +1,4 @@
-//! The client of another implementation: `syndicate-py`, which the test installs into a virtual
-//! environment of its own. Where there is no Python, or nothing can be installed, the test says so
-//! and shows nothing.
+//! The client of another implementation: `syndicate-py`.
 //! INVARIANT: the client is used as its authors mean it.
 //! Read next: `../serve.rs`.
 
@@ -9,31 +7,14 @@ use std::process::Command;
 
 use crate::serve::ROOM;
 use crate::support::desk::Desk;
+use crate::support::foreign;
 use crate::support::peer::{Peer, Served, grant};
-
-/// The versions that the protocol is tested with: the client, and its library for WebSocket.
-const PACKAGES: [&str; 2] = ["syndicate-py==0.19.3", "websockets==17.4"];
-
-/// Makes an environment with the packages; `None` if that is impossible here.
-fn python(folder: &Path) -> Option<std::path::PathBuf> {
-    let environment = folder.join("python");
-    let made = Command::new("python3").args(["-m", "venv"]).arg(&environment).status();
-    let python = environment.join("bin/python");
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-    let is_there = made.is_ok_and(|status| status.success())
-        && Command::new(&python)
-            .args(install)
-            .args(PACKAGES)
-            .status()
-            .is_ok_and(|status| status.success());
-    is_there.then_some(python)
-}
 
 #[test]
 fn a_client_in_python_publishes_observes_and_syncs() {
     let desk = Desk::new(&[("room.scm", ROOM)]);
-    let Some(python) = python(&desk.path("")) else {
-        eprintln!("SKIPPED: there is no python3 with venv, or {PACKAGES:?} cannot be installed; nothing was shown");
+    let test = "a_client_in_python_publishes_observes_and_syncs";
+    let Some(python) = foreign::program(test, "python/bin/python") else {
         return;
     };
     let line = "serve room.scm --listen tcp:127.0.0.1:0 --listen ws:127.0.0.1:0 --listen room.sock";
