@@ -25,3 +25,4 @@ mod proxy;
 mod refusals;
 mod server;
 mod stores;
+mod tls;

@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -43,13 +43,13 @@ static PROGRAMS: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
 pub(crate) struct Server {
     pub(crate) folder: PathBuf,
     keeper: Child,
-    options: Vec<&'static str>,
+    options: Vec<String>,
     is_root: bool,
 }
 
 impl Server {
     /// Starts a server with options, or says aloud that there is none.
-    pub(crate) fn start(options: &[&'static str]) -> Option<Self> {
+    pub(crate) fn start(options: &[&str]) -> Option<Self> {
         let Some(programs) = PROGRAMS.as_ref() else {
             eprintln!("SKIPPED: PostgreSQL is not installed: `initdb` was not found");
             return None;
@@ -78,11 +78,12 @@ impl Server {
             "initdb: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        let keeper = keep(programs, &folder, options, is_root);
+        let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+        let keeper = keep(programs, &folder, &options, is_root);
         let server = Self {
             folder,
             keeper,
-            options: options.to_vec(),
+            options,
             is_root,
         };
         server.wait();
@@ -153,8 +154,22 @@ impl Server {
             "postgres",
             "-h",
         ]);
-        psql.arg(&self.folder);
+        psql.arg(&self.folder).args(["-p", self.port()]);
         psql
+    }
+
+    /// The port of the server, which is in the name of its socket, too.
+    fn port(&self) -> &str {
+        let mut ports = self.options.iter().filter_map(|option| option.strip_prefix("port="));
+        ports.next().unwrap_or("5432")
+    }
+
+    /// Lets the user as whom servers run have a file alone.
+    pub(crate) fn give(path: &Path) {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+        if fs::metadata(path).unwrap().uid() == 0 {
+            chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
     }
 
     /// Kills the server with all its processes, and starts it again at once.
@@ -179,6 +194,7 @@ impl Server {
                 .arg("-q")
                 .arg("-h")
                 .arg(&self.folder)
+                .args(["-p", self.port()])
                 .status()
                 .is_ok_and(|status| status.success())
         };
@@ -206,7 +222,7 @@ fn command(program: &Path, is_root: bool) -> Command {
 }
 
 /// Runs a server until this process ends, or says `end` or `crash`; a crash leaves the folder.
-fn keep(programs: &Path, folder: &Path, options: &[&str], is_root: bool) -> Child {
+fn keep(programs: &Path, folder: &Path, options: &[String], is_root: bool) -> Child {
     let script = r#"
         programs=$1 folder=$2; shift 2
         # A server does not start while processes of one that was killed are still there.
@@ -234,7 +250,7 @@ fn keep(programs: &Path, folder: &Path, options: &[&str], is_root: bool) -> Chil
         .args(["-c", script, "sh"])
         .arg(programs)
         .arg(folder)
-        .args(options.iter().flat_map(|option| ["-c", option]));
+        .args(options.iter().flat_map(|option| ["-c", option.as_str()]));
     keeper.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
