@@ -54,12 +54,8 @@ impl Server {
             eprintln!("SKIPPED: PostgreSQL is not installed: `initdb` was not found");
             return None;
         };
-        let folder = tempfile::Builder::new().prefix("duet-pg").tempdir().unwrap().keep();
-        let is_root = fs::metadata(&folder).unwrap().uid() == 0;
-        if is_root {
-            chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
-        }
-        let mut made = command(&programs.join("initdb"), is_root);
+        let folder = Folder::new();
+        let mut made = command(&programs.join("initdb"), folder.is_root);
         made.args([
             "--no-sync",
             "-A",
@@ -71,23 +67,39 @@ impl Server {
             "--locale=C",
             "-D",
         ])
-        .arg(folder.join("data"));
-        let output = made.output().unwrap();
-        assert!(
-            output.status.success(),
-            "initdb: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        .arg(folder.path.join("data"));
+        perform(made);
+        Some(Self::serve(programs, folder, options))
+    }
+
+    /// Starts a standby of the server, which takes over when it is [promoted](Self::promote).
+    pub(crate) fn standby(&self, options: &[&str]) -> Self {
+        let programs = PROGRAMS.as_ref().unwrap();
+        let folder = Folder::new();
+        let mut made = command(&programs.join("pg_basebackup"), folder.is_root);
+        made.args(["-U", "duet", "-p", self.port(), "-h"]).arg(&self.folder);
+        made.args(["-R", "-X", "stream", "-c", "fast", "--no-sync", "-D"])
+            .arg(folder.path.join("data"));
+        perform(made);
+        Self::serve(programs, folder, options)
+    }
+
+    /// Lets a standby take over.
+    pub(crate) fn promote(&self) {
+        assert_eq!(self.sql("SELECT pg_promote()"), "t");
+    }
+
+    fn serve(programs: &Path, folder: Folder, options: &[&str]) -> Self {
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
-        let keeper = keep(programs, &folder, &options, is_root);
+        let keeper = keep(programs, &folder.path, &options, folder.is_root);
         let server = Self {
-            folder,
+            folder: folder.path,
             keeper,
             options,
-            is_root,
+            is_root: folder.is_root,
         };
         server.wait();
-        Some(server)
+        server
     }
 
     /// The address of a schema.
@@ -97,8 +109,12 @@ impl Server {
 
     /// The text of an address, with options.
     pub(crate) fn text(&self, options: &str) -> String {
-        let folder = self.folder.display().to_string().replace('/', "%2F");
-        format!("postgres://duet@{folder}/postgres?{options}")
+        format!("postgres://duet@{}/postgres?{options}", self.host())
+    }
+
+    /// The folder of the socket, as an address names it.
+    pub(crate) fn host(&self) -> String {
+        self.folder.display().to_string().replace('/', "%2F")
     }
 
     /// The options of an address of a schema for which the server's clock is ahead of this host's.
@@ -210,6 +226,29 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end("end");
     }
+}
+
+/// A folder of the user as whom servers run, which is somebody else if this process is root.
+struct Folder {
+    path: PathBuf,
+    is_root: bool,
+}
+
+impl Folder {
+    fn new() -> Self {
+        let path = tempfile::Builder::new().prefix("duet-pg").tempdir().unwrap().keep();
+        let is_root = fs::metadata(&path).unwrap().uid() == 0;
+        if is_root {
+            chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        Self { path, is_root }
+    }
+}
+
+fn perform(mut command: Command) {
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
 }
 
 fn command(program: &Path, is_root: bool) -> Command {
