@@ -167,7 +167,7 @@ const CALLS: &[(&str, &str)] = &[
         "(number->string x) (number->string x 16) (number->string x 3)
         (* x x) (+ x x)
         (- x 1) (- x) (< x x) (= x x) (= x 1.5) (< x 1/3) (exact-integer-sqrt x) (quotient x 7) (gcd x 7) (gcd x 1023)
-        (lcm x 7) (exact->inexact x) (bitwise-and x x) (bitwise-or x 1) (bitwise-xor x 1) (bitwise-not x)
+        (lcm x 7) (exact->inexact x) (bitwise-and x x) (bitwise-ior x 1) (bitwise-xor x 1) (bitwise-not x)
         (arithmetic-shift x 1) (arithmetic-shift x -1) (bit-count x) (integer-length x) (even? x) (odd? x) (real? x)
         (rational? x) (integer? x) (exact? x) (zero? x) (positive? x) (abs x) (square x) (numerator x) (floor x)
         (round x) (exact x) (sqrt x) (exp x) (log x) (sin x) (atan x) (expt x 2) (max x 1) (magnitude x)
@@ -249,21 +249,21 @@ const CALLS: &[(&str, &str)] = &[
     (
         "(make-bytevector n 65)",
         "(%write x (open-output-string)) (%write-bytevector x (open-output-bytevector))
-        (%port-read-bytevector (open-input-bytevector x) n) (%port-read-u8 (open-input-bytevector x))",
+        (%read-bytevector n (open-input-bytevector x)) (%read-u8 (open-input-bytevector x))",
     ),
     (
         "(make-string n #\\a)",
         "(%write x (open-output-string)) (%display x (open-output-string))
-        (%write-string x (open-output-string)) (%port-read-line (open-input-string x))
-        (%port-read (open-input-string x))
-        (%port-read-string (open-input-string x) n) (%port-read-char (open-input-string x))",
+        (%write-string x (open-output-string)) (%read-line (open-input-string x))
+        (%read (open-input-string x))
+        (%read-string n (open-input-string x)) (%read-char (open-input-string x))",
     ),
     (
         "(make-string n #\\λ)",
         "(%write x (open-output-string)) (%display x (open-output-string))
-        (%write-string x (open-output-string)) (%port-read-line (open-input-string x))
-        (%port-read (open-input-string x))
-        (%port-read-string (open-input-string x) n)",
+        (%write-string x (open-output-string)) (%read-line (open-input-string x))
+        (%read (open-input-string x))
+        (%read-string n (open-input-string x))",
     ),
     ("(make-string n #\\\")", "(%write x (open-output-string))"),
     (
@@ -274,31 +274,28 @@ const CALLS: &[(&str, &str)] = &[
         "(string->symbol (make-string n #\\A))",
         "(%write x (open-output-string))",
     ),
-    ("(make-string n #\\space)", "(%port-read (open-input-string x))"),
-    (
-        "(make-string (min n 600000) #\\1)",
-        "(%port-read (open-input-string x))",
-    ),
+    ("(make-string n #\\space)", "(%read (open-input-string x))"),
+    ("(make-string (min n 600000) #\\1)", "(%read (open-input-string x))"),
     (
         "(let ((p (open-output-string))) (%write (iota n) p)
         (get-output-string p))",
-        "(%port-read (open-input-string x))",
+        "(%read (open-input-string x))",
     ),
     (
         "(let ((p (open-output-string))) (%write (make-list n '(a . \"b\")) p) (get-output-string p))",
-        "(%port-read (open-input-string x))",
+        "(%read (open-input-string x))",
     ),
     (
         "(let ((p (open-output-string))) (%write (make-vector n 'abc) p) (get-output-string p))",
-        "(%port-read (open-input-string x))",
+        "(%read (open-input-string x))",
     ),
     (
         "(let ((p (open-output-string))) (%write (make-bytevector n 77) p) (get-output-string p))",
-        "(%port-read (open-input-string x))",
+        "(%read (open-input-string x))",
     ),
     (
         "(let ((p (open-output-string))) (%write (iota n 0.1 0.1) p) (get-output-string p))",
-        "(%port-read (open-input-string x))",
+        "(%read (open-input-string x))",
     ),
 ];
 

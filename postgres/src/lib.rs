@@ -13,11 +13,11 @@ mod value;
 mod gathering;
 mod pieces;
 mod clock;
+mod row;
 mod lease;
 mod address;
 mod link;
 mod schema;
-mod row;
 mod plan;
 mod ahead;
 mod writing;
@@ -102,7 +102,8 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// Opens the journal at an address to read and write it, and upgrades tables of an older version.
+    /// Opens the journal at an address to read and write it, and upgrades tables of an older
+    /// version.
     ///
     /// # Errors
     /// As [`open_or_create`](Self::open_or_create), and if there is none.

@@ -108,7 +108,8 @@ fn require_allowed(found: &Found, supported: i64) -> Result<(), StoreError> {
 fn change(link: &Link, schema: &str, steps: &[Step], found: Option<&Found>) -> Result<(), StoreError> {
     let from = found.map_or(0, |found| found.version);
     let missing = || steps.iter().filter(|step| step.version > from);
-    let (Some(last), Some(oldest)) = (missing().last(), missing().map(|step| step.oldest).max()) else {
+    let oldest = missing().map(|step| step.oldest).max();
+    let (Some(last), Some(oldest)) = (steps.last(), oldest) else {
         return Ok(());
     };
     let (is_same, noted) = match found {
@@ -179,10 +180,10 @@ fn require_unowned(link: &Link, schema: &str, step: &Step) -> Result<(), StoreEr
     Ok(())
 }
 
-/// Looks what a schema has: `None` if nothing.
+/// Reads the version of a schema; `None` if the schema is empty.
 fn look(link: &Link, schema: &str) -> Result<Option<Found>, StoreError> {
     let failed = |failure: Failure| failure.while_("opening the journal");
-    // What belongs to an extension is nobody's work.
+    // The relations and functions of an extension do not count.
     let sql = "SELECT name FROM (
             SELECT c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
             WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f')

@@ -24,5 +24,5 @@
   (import (scheme base) (scheme case-lambda) (scheme char) (scheme lazy)
           (only (duet internal lists) fold sort)
           (only (duet kernel) %hash char-general-category)
-          (only (duet internal ranges) %out-of-range))
+          (only (duet internal control) %wrong-type) (only (duet internal ranges) %out-of-range))
   (include "14/sets.scm" "14/procedures.scm"))

@@ -1,7 +1,7 @@
 ;;; SRFI 151: bits of exact integers, as infinite two's complement.
 (define-library (srfi 151)
   (export
-    bitwise-not bitwise-and (rename bitwise-or bitwise-ior) bitwise-xor bitwise-eqv bitwise-nand
+    bitwise-not bitwise-and bitwise-ior bitwise-xor bitwise-eqv bitwise-nand
     bitwise-nor bitwise-andc1 bitwise-andc2 bitwise-orc1 bitwise-orc2
     arithmetic-shift bit-count integer-length bitwise-if
     bit-set? copy-bit bit-swap any-bit-set? every-bit-set? first-set-bit
@@ -14,7 +14,7 @@
           (only (duet internal lists) fold)
           (only (duet internal control) %wrong-type)
           (only (duet internal ranges) %out-of-range %check-index %check-natural)
-          (rename (only (duet kernel) bitwise-and bitwise-or bitwise-xor bitwise-not
+          (rename (only (duet kernel) bitwise-and bitwise-ior bitwise-xor bitwise-not
                     arithmetic-shift bit-count integer-length)
             (bit-count %ones)))
   (begin
@@ -30,18 +30,18 @@
     ;;;> Returns the bits that are not 1 in both.
     (define (bitwise-nand a b) (bitwise-not (bitwise-and a b)))
     ;;;> Returns the bits that are 0 in both.
-    (define (bitwise-nor a b) (bitwise-not (bitwise-or a b)))
+    (define (bitwise-nor a b) (bitwise-not (bitwise-ior a b)))
     ;;;> Returns the bits that are 0 in the first and 1 in the second.
     (define (bitwise-andc1 a b) (bitwise-and (bitwise-not a) b))
     ;;;> Returns the bits that are 1 in the first and 0 in the second.
     (define (bitwise-andc2 a b) (bitwise-and a (bitwise-not b)))
     ;;;> Returns the bits that are 0 in the first or 1 in the second.
-    (define (bitwise-orc1 a b) (bitwise-or (bitwise-not a) b))
+    (define (bitwise-orc1 a b) (bitwise-ior (bitwise-not a) b))
     ;;;> Returns the bits that are 1 in the first or 0 in the second.
-    (define (bitwise-orc2 a b) (bitwise-or a (bitwise-not b)))
+    (define (bitwise-orc2 a b) (bitwise-ior a (bitwise-not b)))
 
     ;;;> Returns the bits of `a` where those of `mask` are 1, those of `b` elsewhere.
-    (define (bitwise-if mask a b) (bitwise-or (bitwise-and mask a) (bitwise-andc1 mask b)))
+    (define (bitwise-if mask a b) (bitwise-ior (bitwise-and mask a) (bitwise-andc1 mask b)))
 
     (define (%power index) (arithmetic-shift 1 index))
 
@@ -57,7 +57,7 @@
     (define (%bit-set? index number) (odd? (arithmetic-shift number (- index))))
 
     (define (%copy-bit index number on?)
-      (if on? (bitwise-or number (%power index)) (bitwise-andc2 number (%power index))))
+      (if on? (bitwise-ior number (%power index)) (bitwise-andc2 number (%power index))))
 
     ;;;> Returns whether the bit at an index is 1.
     (define (bit-set? index number)
@@ -107,7 +107,7 @@
       (bitwise-andc2 number (%mask 'bit-field-clear number start end)))
     ;;;> Returns the number with the bits of the field set to 1.
     (define (bit-field-set number start end)
-      (bitwise-or number (%mask 'bit-field-set number start end)))
+      (bitwise-ior number (%mask 'bit-field-set number start end)))
     ;;;> Returns the number with the field replaced by the lowest bits of another.
     (define (bit-field-replace number other start end)
       (%check-index 'bit-field-replace other)
@@ -127,8 +127,8 @@
             number
             (let ((count (modulo count width)))
               (%with-field number
-                           (bitwise-or (arithmetic-shift field count)
-                                       (arithmetic-shift field (- count width)))
+                           (bitwise-ior (arithmetic-shift field count)
+                                        (arithmetic-shift field (- count width)))
                            mask
                            start)))))
 

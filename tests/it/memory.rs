@@ -183,7 +183,7 @@ fn a_limit_of_the_system_is_the_machine_of_a_run() {
             "out-of-memoryarithmetic",
         ),
     ];
-    let limits = [750_000, 1_400_000].into_iter().cycle();
+    let limits = [1_000_000, 1_600_000].into_iter().cycle();
     for ((what, program, code, output), kibibytes) in programs.into_iter().zip(limits) {
         let desk = Desk::new(&[("farm.sld", HOLDER), ("want.scm", program)]);
         let said = within(&desk, kibibytes, "run want.scm");

@@ -60,10 +60,35 @@ const LEFT_OUT: [(&str, &str); 10] = [
 /// called: it names another one.
 const NAMES_ANOTHER: &str = "(define (is-fault? name message) (not (contains? message name)))\n";
 
-/// As [`NAMES_ANOTHER`]: it names one that a library keeps to itself.
+/// As [`NAMES_ANOTHER`]: it names one that no library exports. `public` has the names of those that
+/// some library does.
 const NAMES_A_PRIVATE_ONE: &str = r#"
-(define (is-fault? name message) (contains? (string-append " " message) " %"))
+(define (after text word)
+  (let loop ((start 0))
+    (let ((end (+ start (string-length word))))
+      (cond ((> end (string-length text)) #f)
+            ((string=? (substring text start end) word) (substring text end (string-length text)))
+            (else (loop (+ start 1)))))))
+(define (first-word text)
+  (let loop ((end 0))
+    (if (or (= end (string-length text)) (char=? (string-ref text end) #\space))
+        (substring text 0 end)
+        (loop (+ end 1)))))
+(define (is-fault? name message)
+  (let ((named (and (after message "argument ") (after message " of "))))
+    (or (contains? (string-append " " message) " %")
+        (and named (not (member (first-word named) public))))))
 "#;
+
+/// The definition of `public`.
+fn public_names(libraries: &Libraries) -> String {
+    let of = |library: &Library| libraries.names(library);
+    let names: std::collections::BTreeSet<String> = libraries.public().into_iter().flat_map(of).collect();
+    format!("(define public '{:?})\n", names)
+        .replace(['{', '['], "(")
+        .replace(['}', ']'], ")")
+        .replace(", ", " ")
+}
 
 /// The program that judges the procedures that a library defines; `rule` defines `is-fault?`.
 fn program(libraries: &Libraries, library: &Library, rule: &str) -> String {
@@ -81,8 +106,9 @@ fn program(libraries: &Libraries, library: &Library, rule: &str) -> String {
         "(import (scheme base) (scheme write) (scheme eval) (scheme process-context)
   (only (duet base) condition? condition-kind condition-message))
 (define library (environment '(prefix ({}) p:)))
-{JUDGE}{rule}{calls}(display \"judged\")\n(exit)\n",
-        library.name
+{}{JUDGE}{rule}{calls}(display \"judged\")\n(exit)\n",
+        library.name,
+        public_names(libraries),
     )
 }
 

@@ -44,6 +44,7 @@ pub(super) fn define_record_type(
         .iter()
         .map(|field| parse_field(unit, form, *field))
         .collect::<Result<Vec<_>, _>>()?;
+    require_distinct(unit, &fields)?;
     let (type_name, label) = parse_type(unit, form, type_name)?;
     let type_name = keyword_as_name(unit, form, type_name);
     let type_identifier = unit.identifier_in(form, type_name)?;
@@ -89,6 +90,19 @@ pub(super) fn define_record_type(
     }
     for index in 0..fields.len() {
         define_field(unit, context, form, &record_type, index)?;
+    }
+    Ok(())
+}
+
+/// Requires that no two fields have one name.
+///
+/// Source: R7RS section 5.5.
+fn require_distinct(unit: &UnitExpander<'_>, fields: &[Field]) -> Result<(), FormError> {
+    for (place, field) in fields.iter().enumerate() {
+        if fields[..place].iter().any(|other| other.identifier == field.identifier) {
+            let name = unit.name_of(field.identifier);
+            return Err(unit.failure(field.name, DiagnosticKind::DuplicateBinding { name }));
+        }
     }
     Ok(())
 }

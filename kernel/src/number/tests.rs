@@ -220,7 +220,7 @@ fn apply(operation: &str, operands: &[Number]) -> Result<Number, NumberError> {
         "atan" if operands.len() == 2 => x.atan2(y),
         "atan" => Ok(x.atan()),
         "bitwise-and" => x.bitwise_and(y),
-        "bitwise-or" => x.bitwise_or(y),
+        "bitwise-ior" => x.bitwise_or(y),
         "bitwise-xor" => x.bitwise_xor(y),
         "bitwise-not" => x.bitwise_not(),
         "arithmetic-shift" => x.arithmetic_shift(y),
@@ -471,7 +471,7 @@ fn transcendental_functions() {
 fn bit_strings() {
     check(
         "bitwise-and 12 10 => 8
-         bitwise-or 12 10 => 14
+         bitwise-ior 12 10 => 14
          bitwise-xor 12 10 => 6
          bitwise-and -1 18446744073709551615 => 18446744073709551615
          bitwise-not 0 => -1

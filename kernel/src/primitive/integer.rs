@@ -134,7 +134,7 @@ primitives! {
 
     /// Returns the integer whose bits are set in at least one argument, 0 if there are none.
     /// Fails with `wrong-type` if an argument is not an exact integer.
-    "bitwise-or" "integer …" [0, _] counted => |context, arguments| {
+    "bitwise-ior" "integer …" [0, _] counted => |context, arguments| {
         OR.apply(context, arguments)
     };
 

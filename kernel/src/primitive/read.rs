@@ -19,12 +19,12 @@ primitives! {
     /// Reads the next character of a textual input port.
     /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
     /// closed.
-    "%port-read-char" "port" [1, 1] free => |context, arguments| {
+    "%read-char" "port" [1, 1] free => |context, arguments| {
         if let Some(byte @ ..0x80) = glance(context.heap, arguments[0], flag::INPUT | flag::TEXTUAL) {
             consume(context.heap, arguments[0], 1);
             return Ok(Value::character(char::from(byte)));
         }
-        let port = textual_at(context.heap, arguments)?;
+        let port = textual_at(context.heap, arguments, 0)?;
         Ok(match next_character(context.heap, port) {
             Decoded::Character(character, length) => {
                 consume(context.heap, port, length);
@@ -38,11 +38,11 @@ primitives! {
     /// Returns the next character of a textual input port without consuming it.
     /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
     /// closed.
-    "%port-peek-char" "port" [1, 1] free => |context, arguments| {
+    "%peek-char" "port" [1, 1] free => |context, arguments| {
         if let Some(byte @ ..0x80) = glance(context.heap, arguments[0], flag::INPUT | flag::TEXTUAL) {
             return Ok(Value::character(char::from(byte)));
         }
-        let port = textual_at(context.heap, arguments)?;
+        let port = textual_at(context.heap, arguments, 0)?;
         Ok(match next_character(context.heap, port) {
             Decoded::Character(character, _) => Value::character(character),
             Decoded::Incomplete => Value::FALSE,
@@ -50,11 +50,11 @@ primitives! {
         })
     };
 
-    /// Returns whether `%port-read-char` would return a character or the end-of-file object.
+    /// Returns whether `%read-char` would return a character or the end-of-file object.
     /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
     /// closed.
-    "%port-char-ready?" "port" [1, 1] free => |context, arguments| {
-        let port = textual_at(context.heap, arguments)?;
+    "%char-ready?" "port" [1, 1] free => |context, arguments| {
+        let port = textual_at(context.heap, arguments, 0)?;
         Ok(Value::boolean(next_character(context.heap, port) != Decoded::Incomplete))
     };
 
@@ -62,8 +62,8 @@ primitives! {
     /// consumed but not returned, or up to the end.
     /// Fails with `wrong-type` if the port is not a textual input port, with `port-closed` if it is
     /// closed.
-    "%port-read-line" "port" [1, 1] counted => |context, arguments| {
-        let port = textual_at(context.heap, arguments)?;
+    "%read-line" "port" [1, 1] counted => |context, arguments| {
+        let port = textual_at(context.heap, arguments, 0)?;
         let bytes = pending(context.heap, port);
         let is_all = has(context.heap, port, flag::AT_END);
         let (length, consumed) = match line(bytes, is_all) {
@@ -79,8 +79,8 @@ primitives! {
     /// Reads `k` characters, or fewer if the input ends earlier.
     /// Fails with `wrong-type` if the port is not a textual input port or `k` not an exact integer,
     /// with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
-    "%port-read-string" "port k" [2, 2] counted => |context, arguments| {
-        let port = textual_at(context.heap, arguments)?;
+    "%read-string" "k port" [2, 2] counted => |context, arguments| {
+        let port = textual_at(context.heap, arguments, 1)?;
         let count = count_at(arguments)?;
         let is_all = has(context.heap, port, flag::AT_END);
         let bytes = pending(context.heap, port);
@@ -104,8 +104,8 @@ primitives! {
     /// Reads the next byte of a binary input port.
     /// Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is
     /// closed.
-    "%port-read-u8" "port" [1, 1] free => |context, arguments| {
-        let port = binary_at(context.heap, arguments)?;
+    "%read-u8" "port" [1, 1] free => |context, arguments| {
+        let port = binary_at(context.heap, arguments, 0)?;
         let byte = next_byte(context.heap, port);
         if byte.is_fixnum() {
             consume(context.heap, port, 1);
@@ -116,24 +116,24 @@ primitives! {
     /// Returns the next byte of a binary input port without consuming it.
     /// Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is
     /// closed.
-    "%port-peek-u8" "port" [1, 1] free => |context, arguments| {
-        let port = binary_at(context.heap, arguments)?;
+    "%peek-u8" "port" [1, 1] free => |context, arguments| {
+        let port = binary_at(context.heap, arguments, 0)?;
         Ok(next_byte(context.heap, port))
     };
 
-    /// Returns whether `%port-read-u8` would return a byte or the end-of-file object.
+    /// Returns whether `%read-u8` would return a byte or the end-of-file object.
     /// Fails with `wrong-type` if the port is not a binary input port, with `port-closed` if it is
     /// closed.
-    "%port-u8-ready?" "port" [1, 1] free => |context, arguments| {
-        let port = binary_at(context.heap, arguments)?;
+    "%u8-ready?" "port" [1, 1] free => |context, arguments| {
+        let port = binary_at(context.heap, arguments, 0)?;
         Ok(Value::boolean(next_byte(context.heap, port).is_true()))
     };
 
     /// Reads `k` bytes, or fewer if the input ends earlier, as a bytevector.
     /// Fails with `wrong-type` if the port is not a binary input port or `k` not an exact integer,
     /// with `out-of-range` if `k` is negative, with `port-closed` if the port is closed.
-    "%port-read-bytevector" "port k" [2, 2] counted => |context, arguments| {
-        let port = binary_at(context.heap, arguments)?;
+    "%read-bytevector" "k port" [2, 2] counted => |context, arguments| {
+        let port = binary_at(context.heap, arguments, 1)?;
         let count = count_at(arguments)?;
         let bytes = pending(context.heap, port);
         if bytes.len() < count {
@@ -153,8 +153,8 @@ primitives! {
     /// not hold a whole one.
     /// Fails with `read-error` if the text is not a datum, and skips it; with `wrong-type` if the
     /// port is not a textual input port, with `port-closed` if it is closed.
-    "%port-read" "port" [1, 1] counted => |context, arguments| {
-        let port = textual_at(context.heap, arguments)?;
+    "%read" "port" [1, 1] counted => |context, arguments| {
+        let port = textual_at(context.heap, arguments, 0)?;
         datum::read(context, port)
     };
 
@@ -172,26 +172,27 @@ primitives! {
     };
 }
 
-fn textual_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
-    open_port_at(heap, arguments, 0, flag::INPUT | flag::TEXTUAL, "a textual input port")
+fn textual_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {
+    let wanted = flag::INPUT | flag::TEXTUAL;
+    open_port_at(heap, arguments, argument, wanted, "a textual input port")
 }
 
-fn binary_at(heap: &Heap, arguments: &[Value]) -> Result<Value, PrimitiveError> {
+fn binary_at(heap: &Heap, arguments: &[Value], argument: usize) -> Result<Value, PrimitiveError> {
     let expected = "a binary input port";
-    let port = open_port_at(heap, arguments, 0, flag::INPUT, expected)?;
+    let port = open_port_at(heap, arguments, argument, flag::INPUT, expected)?;
     if has(heap, port, flag::TEXTUAL) {
-        return Err(PrimitiveError::WrongType { argument: 0, expected });
+        return Err(PrimitiveError::WrongType { argument, expected });
     }
     Ok(port)
 }
 
-/// Returns the second argument, a number of elements.
+/// Returns the first argument, a number of elements.
 fn count_at(arguments: &[Value]) -> Result<usize, PrimitiveError> {
     let expected = "an exact non-negative integer";
-    let count = arguments[1]
+    let count = arguments[0]
         .as_fixnum()
-        .ok_or(PrimitiveError::WrongType { argument: 1, expected })?;
-    usize::try_from(count).map_err(|_| PrimitiveError::OutOfRange { argument: 1 })
+        .ok_or(PrimitiveError::WrongType { argument: 0, expected })?;
+    usize::try_from(count).map_err(|_| PrimitiveError::OutOfRange { argument: 0 })
 }
 
 #[inline]

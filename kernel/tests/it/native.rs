@@ -310,18 +310,18 @@ const CHARACTER_PROGRAMS: [&str; 8] = [
              (if (eof-object? c)
                  (list n peeked (get-output-string out))
                  (begin (if (eq? c peeked) (%write-char c out) (%write-char #\\! out)) (copy in out (+ n 1)))))
-           (%port-read-char in)))
-        (%port-peek-char in)))
+           (%read-char in)))
+        (%peek-char in)))
      (define (times n text) (if (= n 0) text (times (- n 1) (string-append text text))))
      (lambda () (copy (open-input-string (times 7 \"a\\nbc \\x3bb;d\\x1f600;\")) (open-output-string) 0))",
     // A port that is older than the turn is as it was when the turn is undone.
     "(define in (open-input-string \"abc\"))
      (define out (open-output-string))
-     (%port-read-char in)
+     (%read-char in)
      (%write-char #\\x out)
-     (define (some n) (if (= n 0) 0 (begin (%write-char (%port-peek-char in) out) (some (- n 1)))))
-     (lambda () (some 100) (%port-read-char in) (list (%port-read-char in) (get-output-string out)))",
-    "(lambda () ((lambda (port) (close-port port) (%port-read-char port)) (open-input-string \"a\")))",
+     (define (some n) (if (= n 0) 0 (begin (%write-char (%peek-char in) out) (some (- n 1)))))
+     (lambda () (some 100) (%read-char in) (list (%read-char in) (get-output-string out)))",
+    "(lambda () ((lambda (port) (close-port port) (%read-char port)) (open-input-string \"a\")))",
     "(lambda () (%write-char #\\a (open-input-string \"a\")))",
 ];
 
@@ -358,7 +358,7 @@ const RARE_INTEGERS: &str = "
     (define (divided a b rest)
       (if (= b 0) rest (cons (quotient a b) (cons (remainder a b) (cons (modulo a b) rest)))))
     (define (combined a b rest)
-      (cons (bitwise-and a b) (cons (bitwise-or a b) (cons (bitwise-xor a b) (cons (bitwise-not a) rest)))))
+      (cons (bitwise-and a b) (cons (bitwise-ior a b) (cons (bitwise-xor a b) (cons (bitwise-not a) rest)))))
     (define (shifted a b rest)
       (if (< -200 b 200) (cons (arithmetic-shift a b) rest) rest))
     (define (inner numbers i j rest)

@@ -1,4 +1,5 @@
-//! Histories of what writers were told and readers saw, and the check that one journal explains them.
+//! Histories: what writers had acknowledged and readers saw, and the check that one journal
+//! explains all of it.
 //!
 //! A run has one writer, so its head is a register that only grows: a reader sees at least what was
 //! acknowledged before it asked, at most what was begun before it was answered, and never less than

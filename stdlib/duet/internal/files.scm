@@ -10,8 +10,10 @@
 (define %file-faults
   '(not-found denied outside-root bad-argument output-limit timeout no-such-tool failed))
 
-;;; Calls `thunk`; a failure that concerns the file becomes a `file-error` that names the path.
-(define (%with-file path thunk)
+;;; Calls `thunk` for the procedure `name`; a failure that concerns the file becomes a `file-error`
+;;; that names the path.
+(define (%with-file name path thunk)
+  (if (not (string? path)) (%wrong-type name "a path, which is a string" path))
   (with-exception-handler
     (lambda (fault)
       (raise
@@ -21,9 +23,9 @@
             fault)))
     thunk))
 
-;;; Returns the pieces of a file, in order.
-(define (%file-pieces path)
-  (%with-file path
+;;; Returns the pieces of a file that the procedure `name` reads, in order.
+(define (%file-pieces name path)
+  (%with-file name path
     (lambda ()
       (let loop ((offset 0) (pieces '()))
         (let* ((piece (%file-read path offset))
@@ -41,28 +43,28 @@
                       (raise (%make-condition 'file-error
                                               "the file is not UTF-8 text; read it with open-binary-input-file"
                                               (list path)))))
-                (%file-pieces path)))))
+                (%file-pieces 'open-input-file path)))))
 
 ;;;> Opens a file of bytes for reading.
 (define (open-binary-input-file path)
   (open-input-bytevector
     (apply bytevector-append
            (map (lambda (piece) (if (string? piece) (string->utf8 piece) piece))
-                (%file-pieces path)))))
+                (%file-pieces 'open-binary-input-file path)))))
 
-;;; Creates or empties the file, and remembers the file of the port.
-(define (%open-file path empty port)
-  (%with-file path (lambda () (%file-write path empty)))
+;;; Creates or empties the file for the procedure `name`, and remembers the file of the port.
+(define (%open-file name path empty port)
+  (%with-file name path (lambda () (%file-write path empty)))
   (set! %open-files (cons (list port path 0) %open-files))
   port)
 
 ;;;> Opens a file of text for writing; its old content is lost.
 (define (open-output-file path)
-  (%open-file path "" (open-output-string)))
+  (%open-file 'open-output-file path "" (open-output-string)))
 
 ;;;> Opens a file of bytes for writing; its old content is lost.
 (define (open-binary-output-file path)
-  (%open-file path #u8() (open-output-bytevector)))
+  (%open-file 'open-binary-output-file path #u8() (open-output-bytevector)))
 
 ;;; Writes the whole output to the file, unless that was done.
 (define (%save file)
@@ -73,7 +75,7 @@
          (path (cadr file)))
     (if (> length (caddr file))
         (begin
-          (%with-file path (lambda () (%file-write path content)))
+          (%with-file 'flush-output-port path (lambda () (%file-write path content)))
           (list-set! file 2 length)))))
 
 ;;; After a port was closed: if it is on a file, writes the whole output there.
@@ -120,9 +122,9 @@
 
 ;;;> Returns whether a file, or any other entry, exists at the path.
 (define (file-exists? path)
-  (%with-file path (lambda () (%file-exists? path))))
+  (%with-file 'file-exists? path (lambda () (%file-exists? path))))
 
 ;;;> Deletes a file.
 (define (delete-file path)
-  (%with-file path (lambda () (%file-delete path)))
+  (%with-file 'delete-file path (lambda () (%file-delete path)))
   (if #f #f))

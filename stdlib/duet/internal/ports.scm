@@ -45,19 +45,19 @@
           (let ((port (current-input-port))) (or (primitive port) (%reading primitive port)))))))))
 
 ;;;> Reads one character, or the end-of-file object.
-(define-reader read-char %port-read-char)
+(define-reader read-char %read-char)
 
 ;;;> Returns the next character, or the end-of-file object, without reading it.
-(define-reader peek-char %port-peek-char)
+(define-reader peek-char %peek-char)
 
 ;;;> Reads the rest of a line without its end, or the end-of-file object.
-(define-reader read-line %port-read-line)
+(define-reader read-line %read-line)
 
 ;;;> Reads one byte, or the end-of-file object.
-(define-reader read-u8 %port-read-u8)
+(define-reader read-u8 %read-u8)
 
 ;;;> Returns the next byte, or the end-of-file object, without reading it.
-(define-reader peek-u8 %port-peek-u8)
+(define-reader peek-u8 %peek-u8)
 
 ;;;> Reads one datum, or the end-of-file object.
 (define read
@@ -67,39 +67,41 @@
 
 ;;; Reads a datum into a pair, because it may be #f.
 (define (%read-boxed port)
-  (let ((datum (%port-read port)))
+  (let ((datum (%read port)))
     (if (default-object? datum) #f (cons 'datum datum))))
 
 ;;;> Returns whether a character can be read without waiting.
 (define char-ready?
   (case-lambda
-    (() (%port-char-ready? (current-input-port)))
-    ((port) (%port-char-ready? port))))
+    (() (%char-ready? (current-input-port)))
+    ((port) (%char-ready? port))))
 
 ;;;> Returns whether a byte can be read without waiting.
 (define u8-ready?
   (case-lambda
-    (() (%port-u8-ready? (current-input-port)))
-    ((port) (%port-u8-ready? port))))
+    (() (%u8-ready? (current-input-port)))
+    ((port) (%u8-ready? port))))
 
 ;;;> Reads up to `count` characters, fewer only at the end of the input.
 (define read-string
   (case-lambda
     ((count) (read-string count (current-input-port)))
-    ((count port) (%reading (lambda (port) (%port-read-string port count)) port))))
+    ((count port) (%reading (lambda (port) (%read-string count port)) port))))
 
 ;;;> Reads up to `count` bytes, fewer only at the end of the input.
 (define read-bytevector
   (case-lambda
     ((count) (read-bytevector count (current-input-port)))
-    ((count port) (%reading (lambda (port) (%port-read-bytevector port count)) port))))
+    ((count port) (%reading (lambda (port) (%read-bytevector count port)) port))))
 
 ;;;> Reads bytes into a bytevector; returns their number, or the end-of-file object.
 (define read-bytevector!
   (case-lambda
     ((target) (read-bytevector! target (current-input-port)))
     ((target port) (read-bytevector! target port 0))
-    ((target port start) (read-bytevector! target port start (bytevector-length target)))
+    ((target port start)
+     (if (not (bytevector? target)) (%wrong-type 'read-bytevector! "a bytevector" target))
+     (read-bytevector! target port start (bytevector-length target)))
     ((target port start end)
      (let ((bytes (read-bytevector (- end start) port)))
        (if (eof-object? bytes)

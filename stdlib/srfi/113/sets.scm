@@ -96,8 +96,9 @@
 (define (set-delete-all set elements) (set-delete-all! (set-copy set) elements))
 ;;;> Removes the elements of a list from a set; returns the set.
 (define (set-delete-all! set elements)
-  (for-each (lambda (element) (%table-remove! 'set-delete-all! (%table-of set) element)) elements)
-  set)
+  (let ((table (%table-of set)))
+    (for-each (lambda (element) (%table-remove! 'set-delete-all! table element)) elements)
+    set))
 
 ;;;> Looks for an element and calls `(failure insert ignore)` or `(success element update remove)`.
 ;;;> Returns two values: the set, and the object passed to the continuation.

@@ -145,17 +145,21 @@
 (define (char-set-delete set . chars) (char-set-difference set (list->char-set chars)))
 
 ;;; Returns whether every two neighbours in a list satisfy a relation.
-(define (%neighbours holds? sets)
-  (or (null? sets)
-      (null? (cdr sets))
-      (and (holds? (car sets) (cadr sets)) (%neighbours holds? (cdr sets)))))
+(define (%neighbours holds? list)
+  (or (null? list)
+      (null? (cdr list))
+      (and (holds? (car list) (cadr list)) (%neighbours holds? (cdr list)))))
+
+;;; Returns the ranges of the sets that the procedure `name` has received.
+(define (%all-ranges name sets)
+  (map (lambda (set) (if (char-set? set) (%ranges set) (%wrong-type name "a char-set" set))) sets))
 
 ;;;> Returns whether all sets have the same characters.
-(define (char-set= . sets) (%neighbours (lambda (a b) (equal? (%ranges a) (%ranges b))) sets))
+(define (char-set= . sets) (%neighbours equal? (%all-ranges 'char-set= sets)))
 
 ;;;> Returns whether each set is included in the next.
 (define (char-set<= . sets)
-  (%neighbours (lambda (a b) (equal? (%common (%ranges a) (%ranges b)) (%ranges a))) sets))
+  (%neighbours (lambda (a b) (equal? (%common a b) a)) (%all-ranges 'char-set<= sets)))
 
 ;;;> Returns a hash that equal sets share; below `bound`, if given.
 (define (char-set-hash set . bound)

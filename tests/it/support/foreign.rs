@@ -3,6 +3,8 @@
 //!
 //! INVARIANT: a test that lacks them says that it shows nothing.
 //! Read next: `process.rs`.
+#![allow(clippy::print_stderr, reason = "a test that cannot run says so")]
+#![allow(clippy::disallowed_methods, reason = "a test has no command line of its own")]
 
 use std::env;
 use std::path::PathBuf;

@@ -22,11 +22,11 @@
 (condition-message e)               ; => "argument 2 of vector-ref is out of range"
 (condition-irritants e)             ; => (5)
 (import (only (duet kernel) condition-origin default-object default-object? bytevector-fill!
-          bitwise-or))
+          bitwise-ior))
 (condition-origin e)                ; => vector-ref
 (default-object? (default-object))  ; => #t
 (default-object? #f)                ; => #f
-(bitwise-or 5 10)                   ; => 15
+(bitwise-ior 5 10)                   ; => 15
 (let ((bytes (bytevector 1 2 3 4))) (bytevector-fill! bytes 9 1 3) bytes)  ; => #u8(1 9 9 4)
 (string-trim-left "  a b ")         ; => "a b "
 (string-split "a,b,,c" #\,)         ; => ("a" "b" "" "c")

@@ -92,6 +92,11 @@ fn misused_names_are_explained() {
         ),
         ("(let () (define x 1) (define x 2) x)", "`x` is bound twice here", "x"),
         ("(lambda (x x) x)", "`x` is bound twice here", "x"),
+        (
+            "(define-record-type p (make x) p? (x p-x) (y p-y) (x p-x2))",
+            "`x` is bound twice here",
+            "x",
+        ),
         ("(define-syntax m 5)", "this is not a syntax transformer", "5"),
         ("(let () (import (duet kernel)) 1)", "`import` is defined", ""),
         (

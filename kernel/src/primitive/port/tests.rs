@@ -85,7 +85,7 @@ fn check_reads(make: impl FnOnce(&mut Heap) -> Value, steps: &[(&str, Option<i32
     let mut heap = heap();
     let port = make(&mut heap);
     for (place, (name, count, expected)) in steps.iter().enumerate() {
-        let arguments: Vec<Value> = [port].into_iter().chain(count.map(Value::small)).collect();
+        let arguments: Vec<Value> = count.map(Value::small).into_iter().chain([port]).collect();
         let answer = done(&mut heap, name, &arguments);
         assert_eq!(shown(&heap, answer), *expected, "step {place}: {name}");
     }
@@ -96,19 +96,19 @@ fn string_ports_are_read() {
     check_reads(
         |heap| input_string(heap, "aλ\n😀b"),
         &[
-            ("%port-peek-char", None, "#\\a"),
-            ("%port-read-char", None, "#\\a"),
-            ("%port-char-ready?", None, "#t"),
-            ("%port-read-char", None, "#\\λ"),
-            ("%port-read-char", None, "#\\newline"),
-            ("%port-read-string", Some(0), ""),
-            ("%port-read-string", Some(5), "😀b"),
-            ("%port-read-string", Some(0), ""),
-            ("%port-read-string", Some(1), "eof"),
-            ("%port-read-char", None, "eof"),
-            ("%port-peek-char", None, "eof"),
-            ("%port-read-line", None, "eof"),
-            ("%port-char-ready?", None, "#t"),
+            ("%peek-char", None, "#\\a"),
+            ("%read-char", None, "#\\a"),
+            ("%char-ready?", None, "#t"),
+            ("%read-char", None, "#\\λ"),
+            ("%read-char", None, "#\\newline"),
+            ("%read-string", Some(0), ""),
+            ("%read-string", Some(5), "😀b"),
+            ("%read-string", Some(0), ""),
+            ("%read-string", Some(1), "eof"),
+            ("%read-char", None, "eof"),
+            ("%peek-char", None, "eof"),
+            ("%read-line", None, "eof"),
+            ("%char-ready?", None, "#t"),
         ],
     );
 }
@@ -118,13 +118,13 @@ fn lines_end_with_newline_return_or_both() {
     check_reads(
         |heap| input_string(heap, "one\ntwo\r\nthree\rfour\n\nlast"),
         &[
-            ("%port-read-line", None, "one"),
-            ("%port-read-line", None, "two"),
-            ("%port-read-line", None, "three"),
-            ("%port-read-line", None, "four"),
-            ("%port-read-line", None, ""),
-            ("%port-read-line", None, "last"),
-            ("%port-read-line", None, "eof"),
+            ("%read-line", None, "one"),
+            ("%read-line", None, "two"),
+            ("%read-line", None, "three"),
+            ("%read-line", None, "four"),
+            ("%read-line", None, ""),
+            ("%read-line", None, "last"),
+            ("%read-line", None, "eof"),
         ],
     );
 }
@@ -139,26 +139,26 @@ fn data_are_read() {
             )
         },
         &[
-            ("%port-read", None, "(a . #(1 \"s\"))"),
-            ("%port-read-char", None, "#\\space"),
-            ("%port-read", None, "'x"),
-            ("%port-read", None, "#0=(b . #0#)"),
-            ("%port-read", None, "last"),
-            ("%port-read", None, "abc"),
-            ("%port-read", None, "d"),
-            ("%port-read", None, "E"),
-            ("%port-read", None, "eof"),
-            ("%port-read-char", None, "eof"),
+            ("%read", None, "(a . #(1 \"s\"))"),
+            ("%read-char", None, "#\\space"),
+            ("%read", None, "'x"),
+            ("%read", None, "#0=(b . #0#)"),
+            ("%read", None, "last"),
+            ("%read", None, "abc"),
+            ("%read", None, "d"),
+            ("%read", None, "E"),
+            ("%read", None, "eof"),
+            ("%read-char", None, "eof"),
         ],
     );
     let long = format!("({}) after", "word ".repeat(5000));
     let expected = format!("({})", vec!["word"; 5000].join(" "));
     let mut heap = heap();
     let port = input_string(&mut heap, &long);
-    let datum = done(&mut heap, "%port-read", &[port]);
+    let datum = done(&mut heap, "%read", &[port]);
     let text = crate::printer::print(&heap, &Anonymous, datum, crate::printer::Style::Write, 1 << 20).unwrap();
     assert_eq!(text, expected);
-    let after = done(&mut heap, "%port-read", &[port]);
+    let after = done(&mut heap, "%read", &[port]);
     assert_eq!(shown(&heap, after), "after");
 }
 
@@ -166,7 +166,7 @@ fn data_are_read() {
 fn data_that_are_read_may_be_changed() {
     let mut heap = heap();
     let port = input_string(&mut heap, "#(\"s\" #u8(1) #0=(\"t\" . #0#))");
-    let vector = done(&mut heap, "%port-read", &[port]);
+    let vector = done(&mut heap, "%read", &[port]);
     let [string, bytes, pair] = [0, 1, 2].map(|place| heap.field(vector, place));
     for part in [vector, string, bytes, heap.car(pair)] {
         assert!(!heap.is_immutable(part));
@@ -191,7 +191,7 @@ fn data_come_to_the_console_in_pieces() {
     ] {
         let bytes: Vec<u8> = piece.chars().map(|character| character as u8).collect();
         supply(&mut heap, &bytes);
-        let datum = done(&mut heap, "%port-read", &[port]);
+        let datum = done(&mut heap, "%read", &[port]);
         assert_eq!(shown(&heap, datum), expected, "{piece}");
     }
 }
@@ -201,10 +201,10 @@ fn a_malformed_datum_is_reported_and_passed_over() {
     let mut heap = heap();
     for (text, next) in [(") a", "a"), ("#<x> b", "b"), ("(c", "eof"), ("\"d", "eof")] {
         let port = input_string(&mut heap, text);
-        let outcome = call(&mut heap, "%port-read", &[port]);
+        let outcome = call(&mut heap, "%read", &[port]);
         let is_read_error = matches!(outcome, Err(PrimitiveError::Condition { kind: "read-error", .. }));
         assert!(is_read_error, "{text}: {outcome:?}");
-        let datum = done(&mut heap, "%port-read", &[port]);
+        let datum = done(&mut heap, "%read", &[port]);
         assert_eq!(shown(&heap, datum), next);
     }
 }
@@ -214,15 +214,15 @@ fn bytevector_ports_are_read() {
     check_reads(
         |heap| input_bytes(heap, &[1, 2, 255, 3]),
         &[
-            ("%port-peek-u8", None, "1"),
-            ("%port-read-u8", None, "1"),
-            ("%port-u8-ready?", None, "#t"),
-            ("%port-read-bytevector", Some(2), "#u8(2 255)"),
-            ("%port-read-bytevector", Some(2), "#u8(3)"),
-            ("%port-read-bytevector", Some(2), "eof"),
-            ("%port-read-bytevector", Some(0), "#u8()"),
-            ("%port-read-u8", None, "eof"),
-            ("%port-peek-u8", None, "eof"),
+            ("%peek-u8", None, "1"),
+            ("%read-u8", None, "1"),
+            ("%u8-ready?", None, "#t"),
+            ("%read-bytevector", Some(2), "#u8(2 255)"),
+            ("%read-bytevector", Some(2), "#u8(3)"),
+            ("%read-bytevector", Some(2), "eof"),
+            ("%read-bytevector", Some(0), "#u8()"),
+            ("%read-u8", None, "eof"),
+            ("%peek-u8", None, "eof"),
             ("%port-needs-input?", None, "more"),
         ],
     );
@@ -236,27 +236,27 @@ fn the_console_says_when_it_lacks_data() {
         let answer = done(heap, name, &[port]);
         shown(heap, answer)
     };
-    assert_eq!(read(&mut heap, "%port-read-char"), "more");
+    assert_eq!(read(&mut heap, "%read-char"), "more");
     assert_eq!(read(&mut heap, "%port-needs-input?"), "#t");
     supply(&mut heap, b"ab");
     assert_eq!(read(&mut heap, "%port-needs-input?"), "more");
-    assert_eq!(read(&mut heap, "%port-read-line"), "more");
-    assert_eq!(read(&mut heap, "%port-read-char"), "#\\a");
+    assert_eq!(read(&mut heap, "%read-line"), "more");
+    assert_eq!(read(&mut heap, "%read-char"), "#\\a");
     supply(&mut heap, b"c\r");
-    assert_eq!(read(&mut heap, "%port-read-line"), "more");
+    assert_eq!(read(&mut heap, "%read-line"), "more");
     supply(&mut heap, b"\nd\xce");
-    assert_eq!(read(&mut heap, "%port-read-line"), "bc");
-    assert_eq!(read(&mut heap, "%port-read-char"), "#\\d");
-    assert_eq!(read(&mut heap, "%port-peek-char"), "more");
+    assert_eq!(read(&mut heap, "%read-line"), "bc");
+    assert_eq!(read(&mut heap, "%read-char"), "#\\d");
+    assert_eq!(read(&mut heap, "%peek-char"), "more");
     supply(&mut heap, b"\xbb\xce");
-    assert_eq!(read(&mut heap, "%port-read-char"), "#\\λ");
+    assert_eq!(read(&mut heap, "%read-char"), "#\\λ");
     supply(&mut heap, b"");
-    assert_eq!(read(&mut heap, "%port-read-char"), "#\\\u{fffd}");
-    assert_eq!(read(&mut heap, "%port-read-char"), "eof");
-    assert_eq!(read(&mut heap, "%port-read-line"), "eof");
+    assert_eq!(read(&mut heap, "%read-char"), "#\\\u{fffd}");
+    assert_eq!(read(&mut heap, "%read-char"), "eof");
+    assert_eq!(read(&mut heap, "%read-line"), "eof");
     supply(&mut heap, b"x");
-    assert_eq!(read(&mut heap, "%port-read-char"), "#\\x");
-    assert_eq!(read(&mut heap, "%port-read-char"), "more");
+    assert_eq!(read(&mut heap, "%read-char"), "#\\x");
+    assert_eq!(read(&mut heap, "%read-char"), "more");
 }
 
 #[test]
@@ -432,7 +432,7 @@ fn closed_ports_refuse() {
     assert!(!done(&mut heap, "input-port-open?", &[input]).is_true());
     assert!(!done(&mut heap, "output-port-open?", &[output]).is_true());
     for (name, arguments) in [
-        ("%port-read-char", vec![input]),
+        ("%read-char", vec![input]),
         ("%write-char", vec![Value::character('x'), output]),
         ("%write", vec![Value::TRUE, output]),
     ] {
@@ -455,12 +455,12 @@ fn arguments_are_checked() {
     let string = heap.string("abc").unwrap();
     let three = Value::small(3);
     for (name, arguments, argument) in [
-        ("%port-read-char", vec![bytes_in], 0),
-        ("%port-read-char", vec![text_out], 0),
-        ("%port-read-char", vec![three], 0),
-        ("%port-read-u8", vec![text_in], 0),
-        ("%port-read-string", vec![text_in, Value::TRUE], 1),
-        ("%port-read-string", vec![text_in, Value::small(-1)], 1),
+        ("%read-char", vec![bytes_in], 0),
+        ("%read-char", vec![text_out], 0),
+        ("%read-char", vec![three], 0),
+        ("%read-u8", vec![text_in], 0),
+        ("%read-string", vec![Value::TRUE, text_in], 0),
+        ("%read-string", vec![Value::small(-1), text_in], 0),
         ("%write-char", vec![Value::character('x'), text_in], 1),
         ("%write-char", vec![Value::character('x'), bytes_out], 1),
         ("%write-char", vec![string, text_out], 0),
@@ -500,14 +500,14 @@ fn an_aborted_turn_has_neither_read_nor_written() {
     let output = done(&mut heap, "open-output-string", &[]);
     write_string(&mut heap, output, "before");
     heap.begin_turn();
-    done(&mut heap, "%port-read-char", &[input]);
+    done(&mut heap, "%read-char", &[input]);
     write_string(&mut heap, output, &"x".repeat(1000));
     supply(&mut heap, b"lost");
     heap.abort_turn();
-    assert_eq!(done(&mut heap, "%port-read-char", &[input]), Value::character('a'));
+    assert_eq!(done(&mut heap, "%read-char", &[input]), Value::character('a'));
     assert_eq!(written(&mut heap, output), "before");
     let console = console(&mut heap, 0);
-    assert_eq!(done(&mut heap, "%port-read-char", &[console]), Value::FALSE);
+    assert_eq!(done(&mut heap, "%read-char", &[console]), Value::FALSE);
 }
 
 /// Bytes with many beginnings, middles and ends of characters among them.
@@ -532,7 +532,7 @@ proptest! {
         let port = console(&mut heap, 0);
         let (mut text, mut rest, mut cuts) = (String::new(), &bytes[..], cuts.iter().cycle());
         loop {
-            let character = done(&mut heap, "%port-read-char", &[port]);
+            let character = done(&mut heap, "%read-char", &[port]);
             match character.as_character() {
                 Some(character) => text.push(character),
                 None if character == Value::EOF => break,
@@ -564,7 +564,7 @@ proptest! {
         let port = input_string(&mut heap, &text);
         let mut read = String::new();
         loop {
-            let piece = done(&mut heap, "%port-read-string", &[port, Value::small(count)]);
+            let piece = done(&mut heap, "%read-string", &[Value::small(count), port]);
             if piece == Value::EOF {
                 break;
             }
@@ -585,7 +585,7 @@ proptest! {
                 supply(&mut heap, &bytes.iter().map(|&byte| byte.min(126)).collect::<Vec<_>>());
             }
             for _ in 0..out_count {
-                let character = done(&mut heap, "%port-read-char", &[port]);
+                let character = done(&mut heap, "%read-char", &[port]);
                 let Some(character) = character.as_character() else {
                     prop_assert_eq!(read, supplied);
                     break;

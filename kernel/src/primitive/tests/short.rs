@@ -28,7 +28,7 @@ const OF_TWO: &[(&str, Of<2>)] = &[("max", |[a, b]| Ok(a.max(b))), ("min", |[a, 
 /// Functions of two exact integers.
 const OF_INTEGERS: &[(&str, Of<2>)] = &[
     ("bitwise-and", |[a, b]| a.bitwise_and(b)),
-    ("bitwise-or", |[a, b]| a.bitwise_or(b)),
+    ("bitwise-ior", |[a, b]| a.bitwise_or(b)),
     ("bitwise-xor", |[a, b]| a.bitwise_xor(b)),
     ("gcd", |[a, b]| a.gcd(b)),
     ("lcm", |[a, b]| a.lcm(b)),

@@ -79,16 +79,16 @@ fn texts_of_lists_vectors_and_ports_end_when_the_computation_should_stop() {
     let sources = [
         ("string->list", "list->string"),
         ("string->vector", "vector->string"),
-        ("open-input-string", "%port-read-line"),
-        ("open-input-string", "%port-read-string"),
+        ("open-input-string", "%read-line"),
+        ("open-input-string", "%read-string"),
     ];
     for (source, primitive) in sources {
         let written = [false, true].map(|is_stopped| {
             let mut heap = heap();
             let text = text(&mut heap, ['ß', 'b']);
             let mut arguments = vec![call(&mut heap, source, &[text]).unwrap()];
-            if primitive == "%port-read-string" {
-                arguments.push(Value::length(LENGTH + 1));
+            if primitive == "%read-string" {
+                arguments.insert(0, Value::length(LENGTH + 1));
             }
             stopping(&mut heap, is_stopped, |heap| {
                 (Vec::new(), call(heap, primitive, &arguments))

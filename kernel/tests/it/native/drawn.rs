@@ -88,8 +88,8 @@ pub(crate) const PRIMITIVES: [(&str, u64); 41] = [
     ("char-downcase", 1),
     ("char-foldcase", 1),
     ("digit-value", 1),
-    ("%port-read-char", 1),
-    ("%port-peek-char", 1),
+    ("%read-char", 1),
+    ("%peek-char", 1),
     ("%write-char", 2),
 ];
 const GLOBALS: usize = 3;

@@ -95,7 +95,7 @@ impl<'a, P: Processor> Assembler<'a, P> {
         ("-", 1..2, Self::negate),
         ("sqrt", 1..2, Self::square_root),
         ("bitwise-and", 2..3, Self::bitwise_and),
-        ("bitwise-or", 2..3, Self::bitwise_or),
+        ("bitwise-ior", 2..3, Self::bitwise_or),
         ("bitwise-xor", 2..3, Self::bitwise_xor),
         ("bitwise-not", 1..2, Self::bitwise_not),
         ("arithmetic-shift", 2..3, Self::arithmetic_shift),
@@ -109,8 +109,8 @@ impl<'a, P: Processor> Assembler<'a, P> {
         ("char-downcase", 1..2, Self::downcase),
         ("char-foldcase", 1..2, Self::downcase),
         ("digit-value", 1..2, Self::digit_value),
-        ("%port-read-char", 1..2, Self::read_character),
-        ("%port-peek-char", 1..2, Self::peek_character),
+        ("%read-char", 1..2, Self::read_character),
+        ("%peek-char", 1..2, Self::peek_character),
         ("%write-char", 2..3, Self::write_character),
     ];
 
