@@ -19,6 +19,11 @@ use std::sync::OnceLock;
 /// unless it says otherwise.
 pub const LEASE_MS: u64 = 60_000;
 
+/// How long an owner may have effects leave after a commit without asking once more whether it
+/// still has the run, in milliseconds. Whoever takes a run from an owner that lives waits for as
+/// long.
+pub const TRUST_MS: u64 = 1_000;
+
 /// How often an owner with a lease says that it lives: four times in its lease. In milliseconds.
 pub const fn beat_ms(lease_ms: u64) -> u64 {
     lease_ms / 4

@@ -18,7 +18,7 @@ pub(crate) const COLUMN: &str = "(extract(epoch FROM clock_timestamp()) * 1000):
 const QUICK: Duration = Duration::from_secs(1);
 
 /// The difference, in milliseconds, below which two clocks agree: a lease lasts 60 times as long.
-pub(crate) const AGREEMENT_MS: u64 = 1_000;
+const AGREEMENT_MS: u64 = 1_000;
 
 /// The clock of a server.
 #[derive(Debug, Default)]

@@ -44,6 +44,9 @@ pub(crate) const STEPS: &[Step] = &[Step {
 /// The number of the lock that lets one process at a time change a schema, for one transaction.
 const CHANGING: i64 = 0x4475_6574;
 
+/// How long a change waits for the lock, and for a table: commits wait behind it for as long.
+const LOCK_MAX: &str = "5s";
+
 /// What failed, in the words of an error.
 const MAKING: &str = "making the tables of the journal";
 const UPGRADING: &str = "upgrading the tables of the journal";
@@ -134,7 +137,7 @@ fn change(link: &Link, schema: &str, steps: &[Step], found: Option<&Found>) -> R
     let sql: String = missing().flat_map(|step| step.sql).copied().collect();
     let changed = link.execute(&in_schema(
         &format!(
-            "BEGIN; SELECT pg_advisory_xact_lock({CHANGING});
+            "BEGIN; SET LOCAL lock_timeout = '{LOCK_MAX}'; SELECT pg_advisory_xact_lock({CHANGING});
              DO $same$ BEGIN
                  IF NOT {is_same} THEN
                      RAISE EXCEPTION 'another process has changed the tables meanwhile';

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use duet_journal::owner::{beat_ms, now_ms};
+use duet_journal::owner::{TRUST_MS, beat_ms, now_ms};
 use duet_journal::{Owner, RunId, Store};
 
 use crate::text::error::CommandError;
@@ -56,6 +56,14 @@ pub(crate) fn require_silence(store: &dyn Store, run: &RunId) -> Result<Option<S
 /// The way to a run whose owner does not react.
 pub(crate) fn take_over(name: impl ToString) -> Saying {
     say![Way::at("resume", name).with("--take-over"), " takes the run from it",]
+}
+
+/// Waits until an owner that lives and has been forgotten has to ask before each effect.
+pub(crate) fn outlast_trust() {
+    let begun = now_ms();
+    while now_ms().abs_diff(begun) < TRUST_MS {
+        pause();
+    }
 }
 
 /// Lets a moment pass.

@@ -5,11 +5,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use duet_journal::verify::verify;
-use duet_journal::{HeadMove, Owner, Record, Store, StoreError};
+use duet_journal::{Blob, HeadMove, Owner, Record, Store, StoreError};
 use duet_postgres::PostgresStore;
 
 use crate::common::writer::{Writer, read_all, run};
-use crate::proxy::{Cut, Proxy};
+use crate::proxy::{Cut, Pace, Proxy};
 use crate::server::{self, Server};
 
 /// Rows of records, so that one that is there twice is seen.
@@ -122,6 +122,59 @@ fn a_server_that_hangs_around_a_commit_loses_and_doubles_nothing() {
     assert_eq!(read_all(&store, &main).unwrap(), written);
     assert_eq!(records_of(server, address.schema()), written.len());
     assert!(verify(&store, &main.run, &main.branch).unwrap().is_sound());
+}
+
+#[test]
+fn a_server_that_is_stopped_and_goes_on_loses_and_doubles_nothing() {
+    let Some(server) = Server::start(&["fsync=off"]) else {
+        return;
+    };
+    let (address, mut store) = server::store(&server);
+    let (tell, told) = channel();
+    let writing = thread::spawn(move || {
+        let mut main = Writer::claim(&mut store, "r", "main");
+        let mut written: Vec<Record> = Vec::new();
+        for number in 0..200 {
+            written.extend(main.write(&mut store, &[&format!("<turn {number}>")]).unwrap());
+            tell.send(number).unwrap();
+        }
+        (main, written)
+    });
+    let impatient = server.text(&format!("schema={}&connect_timeout=1", address.schema()));
+    for at in [20, 100] {
+        told.iter().find(|number| *number >= at).unwrap();
+        server.signal("-STOP");
+        let error = PostgresStore::open(&impatient.parse().unwrap()).err().unwrap();
+        let why = std::error::Error::source(&error).unwrap().to_string();
+        server.signal("-CONT");
+        assert!(why.contains("it has not answered for 1 s"), "{why}");
+    }
+    let (main, written) = writing.join().unwrap();
+    let store = PostgresStore::open(&address).unwrap();
+    assert_eq!(read_all(&store, &main).unwrap(), written);
+    assert_eq!(records_of(&server, address.schema()), written.len());
+}
+
+#[test]
+fn a_way_that_is_slow_or_late_changes_nothing() {
+    let Some(server) = server::shared() else { return };
+    let (proxy, address, mut store) = Proxy::store(server);
+    let mut main = Writer::claim(&mut store, "r", "main");
+    let mut written = Vec::new();
+    let blob = [Blob::new((0..200_000_u32).flat_map(u32::to_le_bytes).collect()).unwrap()];
+    for pace in [Pace::Late, Pace::Slow] {
+        proxy.set_pace(pace);
+        let record = main.next_with("0", &blob);
+        store.append(main.append(std::slice::from_ref(&record), &blob)).unwrap();
+        main.move_to(&record);
+        written.push(record);
+        written.extend(main.write(&mut store, &["<turn one>", "<turn two>"]).unwrap());
+        // Another process, which has read nothing yet.
+        let reader = PostgresStore::open_to_read(&proxy.address(&address, "")).unwrap();
+        assert_eq!(read_all(&reader, &main).unwrap(), written);
+        assert_eq!(reader.blob(&blob[0].hash()).unwrap(), blob[0].as_bytes());
+    }
+    assert_eq!(records_of(server, address.schema()), written.len());
 }
 
 #[test]

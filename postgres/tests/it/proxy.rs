@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use duet_postgres::{Address, PostgresStore};
 
@@ -28,9 +29,25 @@ pub(crate) enum Cut {
     After = 3,
 }
 
+/// How fast the proxy carries what the server answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// As it comes, but some time later.
+    Late = 1,
+    /// As somebody who reads a little at a time.
+    Slow = 2,
+}
+
+impl Pace {
+    const LATE: Duration = Duration::from_millis(20);
+    const SLOW: Duration = Duration::from_micros(200);
+    const SLOW_BYTES: usize = 1_024;
+}
+
 pub(crate) struct Proxy {
     port: u16,
     next: Arc<AtomicUsize>,
+    pace: Arc<AtomicUsize>,
     pause: Arc<Pause>,
 }
 
@@ -74,6 +91,8 @@ impl Proxy {
         let port = listener.local_addr().unwrap().port();
         let next = Arc::new(AtomicUsize::new(Cut::None as usize));
         let cuts = Arc::clone(&next);
+        let pace = Arc::new(AtomicUsize::new(0));
+        let at_pace = Arc::clone(&pace);
         let pause = Arc::new(Pause::default());
         let pausing = Arc::clone(&pause);
         // It ends with the process.
@@ -84,10 +103,16 @@ impl Proxy {
                 };
                 let (cuts, pause) = (Arc::clone(&cuts), Arc::clone(&pausing));
                 pause.accept();
-                thread::spawn(move || carry(client, server, &cuts, &pause));
+                let (ways, pace) = ((client, server), Arc::clone(&at_pace));
+                thread::spawn(move || carry(ways, &cuts, pace, &pause));
             }
         });
-        Self { port, next, pause }
+        Self {
+            port,
+            next,
+            pace,
+            pause,
+        }
     }
 
     /// An empty store on a server, reached through a proxy, and its address without the proxy.
@@ -124,6 +149,11 @@ impl Proxy {
         self.pause.set(false);
     }
 
+    /// Carries answers at another pace from now on.
+    pub(crate) fn set_pace(&self, pace: Pace) {
+        self.pace.store(pace as usize, Ordering::SeqCst);
+    }
+
     /// Cuts the connection at the next statement.
     pub(crate) fn cut(&self, cut: Cut) {
         self.next.store(cut as usize, Ordering::SeqCst);
@@ -135,8 +165,24 @@ impl Proxy {
     }
 }
 
+/// Carries what a server has answered, at a pace.
+fn answer(client: &mut TcpStream, bytes: &[u8], pace: usize) -> std::io::Result<()> {
+    if pace == Pace::Slow as usize {
+        for piece in bytes.chunks(Pace::SLOW_BYTES) {
+            thread::sleep(Pace::SLOW);
+            client.write_all(piece)?;
+        }
+        return Ok(());
+    }
+    if pace == Pace::Late as usize {
+        thread::sleep(Pace::LATE);
+    }
+    client.write_all(bytes)
+}
+
 /// Carries bytes both ways until a cut.
-fn carry(client: TcpStream, server: UnixStream, cuts: &AtomicUsize, pause: &Pause) {
+fn carry(ways: (TcpStream, UnixStream), cuts: &AtomicUsize, pace: Arc<AtomicUsize>, pause: &Pause) {
+    let (client, server) = ways;
     let (mut from_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
     let swallows = Arc::new(AtomicUsize::new(0));
     let swallowing = Arc::clone(&swallows);
@@ -146,7 +192,7 @@ fn carry(client: TcpStream, server: UnixStream, cuts: &AtomicUsize, pause: &Paus
             if swallowing.load(Ordering::SeqCst) == 1 {
                 break;
             }
-            if to_client.write_all(&bytes[..count]).is_err() {
+            if answer(&mut to_client, &bytes[..count], pace.load(Ordering::SeqCst)).is_err() {
                 break;
             }
         }

@@ -194,6 +194,17 @@ impl Server {
         self.keeper = keep(PROGRAMS.as_ref().unwrap(), &self.folder, &self.options, self.is_root);
     }
 
+    /// Sends a signal to all processes of the server.
+    pub(crate) fn signal(&self, name: &str) {
+        let server = fs::read_to_string(self.folder.join("server")).unwrap();
+        let children = Command::new("pgrep").args(["-P", server.trim()]).output().unwrap();
+        let children = String::from_utf8(children.stdout).unwrap();
+        let mut kill = Command::new("kill");
+        kill.arg(name).args(children.split_whitespace().chain([server.trim()]));
+        // A session may end meanwhile.
+        let _done = kill.stderr(Stdio::null()).status().unwrap();
+    }
+
     fn end(&mut self, word: &str) {
         if let Some(mut stdin) = self.keeper.stdin.take() {
             writeln!(stdin, "{word}").unwrap();

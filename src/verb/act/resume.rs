@@ -6,6 +6,7 @@ use duet_journal::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::history::journal::{Journal, Place, owner};
+use crate::history::silence;
 use crate::owner::detach;
 use crate::owner::owned_run::{self, OwnedRun, compiled, notes};
 use crate::text::error::{CommandError, ExitCode};
@@ -208,6 +209,9 @@ pub(crate) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         && let Some(claim) = store.claimed(&place.run)?
     {
         store.note_owner(&place.run, claim.epoch, "")?;
+        if claim.living().is_some() {
+            silence::outlast_trust();
+        }
     }
     let mut options = arguments.world.read(false)?;
     options.is_detached = arguments.detach.is_done();
