@@ -256,21 +256,45 @@ impl Run {
             return Ok(Step::Idle);
         }
         let ahead = |timer| input::ahead(&self.state, timer);
-        let batch = match self.inbox.take(self.state.queue.len(), ahead) {
-            Some(input) => {
-                self.attach(&input);
-                let mut batch = input::batch(&self.state, input)?;
-                if let [Event::Due { .. }] = batch.events[..] {
-                    let is_of_same = |timer| input::owner(&self.state, timer) == batch.to;
-                    batch.events.extend(self.inbox.take_more_due(is_of_same));
-                }
-                Some(batch)
-            }
-            None => self.state.queue.pop_front(),
+        if let Some(input) = self.inbox.take(self.state.queue.len(), ahead) {
+            return self.take_input(input);
+        }
+        let Some(batch) = self.state.queue.pop_front() else {
+            return Ok(Step::Idle);
         };
-        let Some(batch) = batch else { return Ok(Step::Idle) };
         self.take_turn(batch, None)?;
         Ok(Step::Turn)
+    }
+
+    /// Takes the turn of an input at once, together with the timers of its actor that are next in
+    /// the inbox.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    fn take_input(&mut self, input: Input) -> Result<Step, RunError> {
+        self.attach(&input);
+        let mut batch = input::batch(&self.state, input)?;
+        if let [Event::Due { .. }] = batch.events[..] {
+            let is_of_same = |timer| input::owner(&self.state, timer) == batch.to;
+            batch.events.extend(self.inbox.take_more_due(is_of_same));
+        }
+        self.take_turn(batch, None)?;
+        Ok(Step::Turn)
+    }
+
+    /// Takes the turn of inputs that came in one turn of another run, before all that waits here;
+    /// `None` if the run takes no inputs any more.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub(crate) fn take_together(&mut self, inputs: Vec<Input>) -> Result<Option<Step>, RunError> {
+        if self.state.exit.is_some() || self.leaving.has_begun() {
+            return Ok(None);
+        }
+        let mut inputs = inputs.into_iter();
+        let Some(first) = inputs.next() else { return Ok(None) };
+        inputs.rev().for_each(|input| self.inbox.inputs.push_front(input));
+        self.take_input(first).map(Some)
     }
 
     /// Takes the blobs that come with an input; they become durable with the input's record.

@@ -10,7 +10,6 @@ pub(crate) mod form;
 mod look;
 pub(crate) mod member;
 mod pulse;
-mod recent;
 mod slept;
 pub(crate) mod webhook_inboxes;
 
@@ -41,7 +40,6 @@ use fitness::Fitness;
 use look::Look;
 use member::Member;
 use pulse::Pulse;
-use recent::RecentRuns;
 use slept::SleepingRuns;
 
 /// The maximum time between two looks for runs that can go on.
@@ -107,8 +105,6 @@ struct Shared {
     is_over: bool,
     /// Runs that sleep.
     slept: SleepingRuns,
-    /// The runs that were executed here last.
-    recent: RecentRuns,
     /// Runs that are left to others.
     left: BTreeMap<RunId, Left>,
     /// Runs that failed here, whose claims may be this process's still.
@@ -382,7 +378,6 @@ impl<'a> Worker<'a> {
                 let look = Look {
                     ready: &|extent| store.ready(looked_ms, extent),
                     wants: &|run| member.wants(run),
-                    prefers: &|run| self.shared().recent.has(run),
                     seed: looked_ms ^ u64::from(Owner::this("").process),
                 };
                 let mut found = look.find((AHEAD * room).max(FOUND) + others)?;
@@ -414,7 +409,6 @@ impl<'a> Worker<'a> {
         }
         let mut shared = self.shared();
         shared.running.remove(&ready.run);
-        shared.recent.add(&ready.run);
         shared.rests += 1;
         match outcome {
             Ok(None) => {}

@@ -174,6 +174,43 @@ impl From<&Divergence> for Problem {
     }
 }
 
+/// What to do about a failure of a server.
+fn help_with(failure: &Failure) -> Saying {
+    match failure {
+        Failure::NoJournal { .. } => say![Way::of("run").with("PROGRAM"), " makes one"],
+        Failure::Outdated { .. } => say![
+            "a command that writes upgrades it, such as ",
+            Way::of("work").with("--idle-exit 1"),
+        ],
+        Failure::InUse { .. } => say![
+            "end the workers and runs of the older version first; ",
+            Way::of("runs"),
+            " of that version lists them",
+        ],
+        Failure::Unreachable { .. } => say![
+            "what was durable is kept; once the server is there, give the command again, or go on with ",
+            Way::of("resume").with("RUN"),
+        ],
+        Failure::Denied { .. } => "check the role, its password and the database in the address; the chapter on \
+                                   operating lists the privileges that a role needs"
+            .into(),
+        Failure::OnlyReads { .. } => "name the server that takes writes, or all hosts of the database, as in \
+                                      postgres://role@one,two/database"
+            .into(),
+        Failure::Foreign { .. } => "it was left as it was; `?schema=NAME` in the address names another one".into(),
+        Failure::Certificates { .. } | Failure::Address { .. } => {
+            "`--journal` or the variable DUET_JOURNAL has the address".into()
+        }
+        Failure::TooLarge { .. } => "let the program make less in one turn".into(),
+        Failure::Contended => "give the command again".into(),
+        Failure::Refused { .. } => say![
+            "what was durable is kept; once the server takes it, ",
+            Way::of("resume").with("RUN"),
+            " goes on",
+        ],
+    }
+}
+
 impl From<StoreError> for CommandError {
     #[expect(
         clippy::wildcard_enum_match_arm,
@@ -194,19 +231,8 @@ impl From<StoreError> for CommandError {
             StoreError::Server { source, .. } => {
                 let problem = Self::caused("the journal cannot be used", &error);
                 match source.downcast_ref::<Failure>() {
-                    Some(Failure::NoJournal { .. }) => {
-                        problem.advise(say![Way::of("run").with("PROGRAM"), " makes one"])
-                    }
-                    Some(Failure::Outdated { .. }) => problem.advise(say![
-                        "a command that writes upgrades it, such as ",
-                        Way::of("work").with("--idle-exit 0"),
-                    ]),
-                    Some(Failure::InUse { .. }) => problem.advise(say![
-                        "end the workers and runs of the older version first; ",
-                        Way::of("runs"),
-                        " of that version lists them",
-                    ]),
-                    _ => problem,
+                    Some(failure) => problem.advise(help_with(failure)),
+                    None => problem,
                 }
             }
             StoreError::Locked => Self::problem(error.to_string()).advise(say![

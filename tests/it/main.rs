@@ -107,6 +107,7 @@ mod recordings;
 mod reports;
 mod redefined;
 mod rerun;
+mod rerun_order;
 mod restart;
 mod review;
 mod rights;

@@ -251,6 +251,34 @@ fn what_is_wrong_with_a_server_is_said_without_its_password() {
 }
 
 #[test]
+fn what_is_wrong_with_a_server_comes_with_what_to_do() {
+    let Some(server) = server::shared() else { return };
+    let desk = host(server, &server::schema());
+    let schema = server::schema();
+    let (taken, reader) = (schema.replace('s', "taken"), schema.replace('s', "looker"));
+    server.sql(&format!(
+        "CREATE SCHEMA {taken}; CREATE TABLE {taken}.orders (id int); CREATE ROLE {reader} LOGIN"
+    ));
+    let as_reader = |options: &str| server.text(options).replace("duet@", &format!("{reader}@"));
+    let only_reads = server.text(&format!(
+        "schema={schema}&options=-c%20default_transaction_read_only%3Don"
+    ));
+    for (address, help) in [
+        (server.text(&format!("schema={taken}")), "`?schema=NAME`"),
+        (server.text("schema=x").replace("duet@", "nobody@"), "check the role"),
+        (as_reader(&format!("schema={schema}")), "check the role"),
+        (only_reads, "the server that takes writes"),
+        (
+            "postgres://team@127.0.0.1:1/duet".to_owned(),
+            "once the server is there, give the command again",
+        ),
+    ] {
+        let said = desk.duet(&format!("run one.scm --journal {address}"));
+        assert!(said.code != 0 && said.errors.contains(help), "{address}: {said:?}");
+    }
+}
+
+#[test]
 fn a_page_shows_and_changes_runs_that_another_host_executes() {
     let Some(server) = server::shared() else { return };
     let schema = server::schema();

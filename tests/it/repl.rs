@@ -143,6 +143,21 @@ fn a_text_that_waits_is_left_by_itself_only() {
 /// The prompt is one place: a text that has ended may be entered again by whatever the prompt waits
 /// for, as in the report.
 #[test]
+fn each_of_several_answers_in_a_row_is_for_a_question_of_its_own() {
+    let desk = Desk::new(&[]);
+    let input = "(import (duet dataspace) (duet agents))
+(define (serve n)
+  (let ((x (await (user-input :prompt \"N?\")))) (display (list n x)) (serve (+ n 1))))
+(define fiber (spawn (lambda () (serve 0))))
+,answer a
+,answer b
+,answer c
+";
+    let said = desk.feed("repl --memory", input);
+    assert_eq!(said.output.trim(), "(0 a)(1 b)(2 c)", "{}", said.errors);
+}
+
+#[test]
 fn a_text_that_has_ended_is_entered_again() {
     let desk = Desk::new(&[]);
     for again in [

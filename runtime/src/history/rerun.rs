@@ -12,7 +12,7 @@ pub mod comparison;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use duet_journal::{Blob, Epoch, Store};
+use duet_journal::{Blob, Epoch, Sequence, Store};
 use preserves::IOValue;
 
 use self::comparison::Comparison;
@@ -39,6 +39,20 @@ pub struct Recorded {
     pub retried: BTreeSet<String>,
     /// The requests whose answers are not given again, because what they asked about has changed.
     pub outdated: BTreeSet<RequestId>,
+}
+
+/// How long a run does what was recorded, turn by turn. The order of an input and of what waits in
+/// the run decides what a program sees, so unchanged code asks the same again only if each input
+/// comes in the turn in which it came.
+#[derive(Default)]
+struct Lockstep {
+    /// Whether the run has done something else, or in another turn.
+    is_lost: bool,
+    /// The numbers of turns and requests that were compared.
+    turns: usize,
+    asked: usize,
+    /// The number of recorded events of the turns so far.
+    heard: usize,
 }
 
 /// A run of changed code on its way through what was recorded.
@@ -68,6 +82,8 @@ pub struct Rerun {
     met: Vec<Option<usize>>,
     /// Why recorded restarts failed that were tried.
     failed: BTreeMap<usize, Box<Failure>>,
+    /// How far the run has done what was recorded, turn by turn.
+    lockstep: Lockstep,
     /// The recorded input that was given last.
     given: Option<usize>,
     /// The turns since the run rested last.
@@ -123,6 +139,7 @@ impl Rerun {
             taken: vec![None; ledger.asked.len()],
             met: Vec::new(),
             failed: BTreeMap::new(),
+            lockstep: Lockstep::default(),
             given: None,
             restless: 0,
             recorded: ledger,
@@ -178,13 +195,14 @@ impl Rerun {
         self
     }
 
-    /// Takes turns, at most this many, and gives recorded inputs whenever the run rests.
+    /// Takes turns, at most this many. As long as the run asks what was recorded in the same turns,
+    /// it receives inputs in the turns in which they came; later, whenever it rests.
     ///
     /// # Errors
     /// [`RunError`]; failures of the store, from which the contents come that calls replaced.
     pub fn go_on(&mut self, turns: usize, store: &dyn Store) -> Result<Progress, RunError> {
         for _ in 0..turns {
-            let step = match self.run.step() {
+            let step = match self.step(store) {
                 // The restart left no trace, so the actor goes on as it was.
                 Err(RunError::Restart(failure)) => {
                     self.failed.extend(self.given.map(|at| (at, failure)));
@@ -209,6 +227,77 @@ impl Rerun {
             }
         }
         Ok(Progress::More)
+    }
+
+    /// Takes the next turn: that of the inputs which came in the recorded turn of its number, or
+    /// whatever is next in the run.
+    fn step(&mut self, store: &dyn Store) -> Result<Step, RunError> {
+        let together = self.recorded_inputs(store)?;
+        if let Some(step) = self.run.take_together(together)? {
+            return Ok(step);
+        }
+        self.run.step()
+    }
+
+    /// Takes the inputs that came in the recorded turn whose number the next one has; none if the
+    /// run does something else by now.
+    fn recorded_inputs(&mut self, store: &dyn Store) -> Result<Vec<Input>, RunError> {
+        let Some(now) = self
+            .run
+            .head()
+            .map(|head| head.sequence)
+            .filter(|_| !self.lockstep.is_lost)
+        else {
+            return Ok(Vec::new());
+        };
+        let heard = &self.recorded.heard;
+        let after = |turn: Sequence, from: usize| from + heard[from..].partition_point(|event| event.turn <= turn);
+        let first = after(now, self.lockstep.heard);
+        let end = now.next().map_or(first, |next| after(next, first));
+        let mut inputs = Vec::new();
+        self.lockstep.is_lost = !self.does_as_recorded(now);
+        for at in first..end {
+            if self.lockstep.is_lost {
+                return Ok(Vec::new());
+            }
+            let input = if self.used[at] {
+                None
+            } else {
+                self.input(at, false, store)?
+            };
+            self.lockstep.is_lost = input.is_none();
+            inputs.extend(input);
+        }
+        if self.lockstep.is_lost {
+            return Ok(Vec::new());
+        }
+        self.lockstep.heard = end;
+        for at in first..end {
+            self.used[at] = true;
+            self.due.remove(&at);
+            self.given = Some(at);
+        }
+        Ok(inputs)
+    }
+
+    /// Whether the same actors have acted up to a turn, and have asked what was recorded, each in
+    /// the same turn.
+    fn does_as_recorded(&mut self, now: Sequence) -> bool {
+        let Some(ledger) = self.run.ledger() else { return false };
+        let (new, recorded) = (&ledger.asked, &self.recorded.asked);
+        let acts_same = |place: usize| {
+            let (new, recorded) = (ledger.actor_of_turn(place), self.recorded.actor_of_turn(place));
+            let path = |ledger: &Ledger, actor: Option<ActorId>| actor.map(|actor| ledger.path(actor));
+            path(ledger, new) == path(&self.recorded, recorded)
+        };
+        let asks_same = |index: usize| {
+            self.met[index] == Some(index) && recorded.get(index).is_some_and(|asked| asked.turn == new[index].turn)
+        };
+        let is_same = (self.lockstep.turns..ledger.turns()).all(acts_same)
+            && (self.lockstep.asked..new.len()).all(asks_same)
+            && recorded.get(new.len()).is_none_or(|asked| asked.turn > now);
+        (self.lockstep.turns, self.lockstep.asked) = (ledger.turns(), new.len());
+        is_same
     }
 
     /// How a run stands that rests and receives nothing more.

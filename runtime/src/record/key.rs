@@ -244,6 +244,8 @@ pub struct Ledger {
     pub shown: Vec<LedgerOutput>,
     /// The actions that are wanted, in order.
     pub done: Vec<Action>,
+    /// The actors of the turns, in order.
+    acted: Vec<ActorId>,
     wants: fn(&Action) -> bool,
     names: Namer,
     actors: ActorPaths,
@@ -268,6 +270,7 @@ impl Ledger {
             heard: Vec::new(),
             shown: Vec::new(),
             done: Vec::new(),
+            acted: Vec::new(),
             wants: |_| false,
             names: Namer::new(run),
             actors: ActorPaths::default(),
@@ -283,6 +286,16 @@ impl Ledger {
     #[must_use]
     pub(crate) fn with_actions(self, wants: fn(&Action) -> bool) -> Self {
         Self { wants, ..self }
+    }
+
+    /// Returns the actor of the turn with this place among all.
+    pub(crate) fn actor_of_turn(&self, place: usize) -> Option<ActorId> {
+        self.acted.get(place).copied()
+    }
+
+    /// Returns the number of turns.
+    pub(crate) fn turns(&self) -> usize {
+        self.acted.len()
     }
 
     /// Returns the path of names of an actor.
@@ -314,6 +327,7 @@ impl Ledger {
 
     /// Takes a turn; `places` are those of its actions, as far as they are known.
     pub(crate) fn note(&mut self, at: Sequence, turn: &TurnRecord, places: &[Place]) {
+        self.acted.push(turn.actor);
         if turn.cause == (Cause::Input {}) {
             let heard = turn.events.iter().map(|event| LedgerEvent {
                 turn: at,

@@ -26,6 +26,10 @@ use crate::owner::doors;
 /// another owner of a run in a file each beat does.
 const MAIL_MS: u64 = 1_000;
 
+/// How often a process that executes one run looks into its inbox on a server: it has a connection
+/// for that, and whoever answers, stops or moves the run waits. In milliseconds.
+const MAIL_OF_ONE_MS: u64 = 200;
+
 /// How often an owner says that it lives, in milliseconds.
 fn beat_ms() -> u64 {
     owner::beat_ms(lease_ms())
@@ -142,7 +146,11 @@ impl Beating {
 
     /// Begins to repeat it on a thread of its own.
     fn begin(mut self, journal: Journal) -> Option<Ticker> {
-        let mail_ms = if journal.is_on_server() { MAIL_MS } else { u64::MAX };
+        let mail_ms = if journal.is_on_server() {
+            MAIL_OF_ONE_MS
+        } else {
+            u64::MAX
+        };
         let interval_ms = mail_ms.min(beat_ms());
         let tell = Trouble {
             shared: Arc::clone(&self.shared),

@@ -1,9 +1,6 @@
 //! The look for runs that can go on.
 //!
-//! A worker prefers the runs that it has executed last, because it has pages of their heaps in
-//! memory.
-//! INVARIANT: however many runs can go on that a worker does not take, it finds those that it does;
-//! half of what it finds is for runs that it does not prefer.
+//! INVARIANT: however many runs can go on that a worker does not take, it finds those that it does.
 //! It does not choose among them; `owner/work.rs` does. Read next: `slept.rs`.
 
 use std::collections::VecDeque;
@@ -20,15 +17,13 @@ pub(super) struct Look<'a> {
     pub(super) ready: &'a dyn Fn(usize) -> Result<Vec<Ready>, StoreError>,
     /// Whether the worker takes a run.
     pub(super) wants: &'a dyn Fn(&RunId) -> bool,
-    /// Whether the worker prefers a run.
-    pub(super) prefers: &'a dyn Fn(&RunId) -> bool,
     /// A number that differs between workers and between looks.
     pub(super) seed: u64,
 }
 
 impl Look<'_> {
-    /// Finds runs that can go on, at most `most`. Other workers see the same ones: each takes those
-    /// first that it prefers, and then begins at a place of its own among the others.
+    /// Finds runs that can go on, at most `most`. Other workers see the same ones: each begins at a
+    /// place of its own among them.
     ///
     /// # Errors
     /// Those of the journal.
@@ -36,17 +31,8 @@ impl Look<'_> {
         let mut found = self.wanted(most)?;
         let begin = mixed(self.seed) % found.len().max(1) as u64;
         found.rotate_left(usize::try_from(begin).unwrap_or(0));
-        let mut preferred = VecDeque::new();
-        found.retain(|ready| {
-            let goes_first = preferred.len() < most.div_ceil(2) && (self.prefers)(&ready.run);
-            if goes_first {
-                preferred.push_back(ready.clone());
-            }
-            !goes_first
-        });
-        preferred.append(&mut found);
-        preferred.truncate(most);
-        Ok(preferred)
+        found.truncate(most);
+        Ok(found)
     }
 
     /// Lists runs that the worker takes: `most` or more, if there are as many.
@@ -90,7 +76,6 @@ mod tests {
             let look = Look {
                 ready: &|extent| Ok(all[..extent.min(all.len())].to_vec()),
                 wants: &|run| run.as_str() == "own",
-                prefers: &|_| false,
                 seed: 7,
             };
             let found = look.find(most).expect("the journal can be read");
@@ -101,34 +86,5 @@ mod tests {
             };
             assert_eq!(look.find(most).expect("the journal can be read").len(), most);
         }
-    }
-
-    #[test]
-    fn runs_that_were_executed_here_come_first_and_leave_half_of_the_room() {
-        let named = |number: usize| Ready {
-            run: RunId::new(format!("r{number}")).expect("a name"),
-            branch: BranchName::new("main").expect("a name"),
-        };
-        let is_warm = |number: usize| number.is_multiple_of(3);
-        let find = |count: usize, most| {
-            let all: Vec<Ready> = (0..count).map(named).collect();
-            let look = Look {
-                ready: &|extent| Ok(all[..extent.min(all.len())].to_vec()),
-                wants: &|_| true,
-                prefers: &|run| run.as_str()[1..].parse().is_ok_and(is_warm),
-                seed: 7,
-            };
-            let found = look.find(most).expect("the journal can be read");
-            let numbers = found
-                .iter()
-                .map(|ready| ready.run.as_str()[1..].parse().expect("a number"));
-            numbers.map(is_warm).collect::<Vec<bool>>()
-        };
-        assert_eq!(find(2, 1), [true]);
-        // One of the three is preferred, and the others come after it.
-        assert_eq!(find(3, 10), [true, false, false]);
-        let found = find(1_000, 40);
-        assert!(found[..20].iter().all(|is_warm| *is_warm));
-        assert!(found[20..].iter().filter(|is_warm| !**is_warm).count() > 10);
     }
 }

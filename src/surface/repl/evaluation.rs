@@ -484,8 +484,12 @@ impl Live {
         }
     }
 
-    /// Answers an open question with a text whose first word may name it.
-    pub(crate) fn answer(&mut self, text: &str, terminal: &mut Terminal) {
+    /// Answers an open question with a text whose first word may name it, and takes the turns that
+    /// follow, so that the next answer finds the next question.
+    ///
+    /// # Errors
+    /// If the journal fails.
+    pub(crate) fn answer(&mut self, text: &str, terminal: &mut Terminal) -> Result<(), CommandError> {
         let named = text
             .split_once(char::is_whitespace)
             .and_then(|(named, rest)| Some((self.owned.view().question(Some(named))?, rest.trim_start())));
@@ -496,11 +500,12 @@ impl Live {
             } else {
                 "what asks for approval has to be named by its number: `,waits` shows it"
             });
-            return;
+            return Ok(());
         };
         if let Err(CommandError::Problem(problem)) = self.owned.answer(&question, answer) {
             terminal.message(&problem.what);
         }
+        self.catch_up()
     }
 
     /// Says why the prompt is back although the text has not ended.

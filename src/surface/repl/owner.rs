@@ -47,7 +47,7 @@ pub(super) fn obey(
         Command::Expand(text) => return look(live, |live| live.expanded(text), terminal),
         Command::Disassemble(text) => return look(live, |live| live.disassembled(text), terminal),
         Command::Answer(text) => {
-            live.answer(text, terminal);
+            live.answer(text, terminal)?;
             Evaluated::Done
         }
         Command::Time(text) => return timed(live, text, terminal),
