@@ -175,6 +175,13 @@ fn without_being_asked_goto_leaves_the_files_and_says_so() {
     desk.holds(&AFTER);
     desk.check("goto --workspace p@1", 0, "");
     desk.holds(&BEFORE);
+    let told = "written stay as they are; `duet goto --workspace p@9` makes them those of turn 9\n";
+    let said = desk.check("undo p", 0, "");
+    assert!(said.ends_with(told), "{said}");
+    desk.holds(&BEFORE);
+    let told = told.replace('9', "1");
+    let said = desk.check("redo p", 0, "");
+    assert!(said.ends_with(&told), "{said}");
     let said = desk.check("goto --dry-run p@1", 2, "");
     assert!(
         said.starts_with("error: the following required arguments were not provided:\n  --workspace\n"),

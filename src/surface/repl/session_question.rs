@@ -105,17 +105,21 @@ impl Open {
         self.0.first()
     }
 
-    /// Finds the question that a text answers, whose first word may be its number, and the answer.
+    /// Finds the question that a text answers, whose first of several words may be its number, and
+    /// the answer.
     /// Only by its number is something approved.
     ///
     /// # Errors
     /// Why there is none.
     pub(super) fn answered<'a>(&self, text: &'a str) -> Result<(SessionQuestion, &'a str), &'static str> {
-        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let number = word.parse::<u64>().ok();
-        let named = self.0.iter().find(|asked| Some(asked.number) == number);
+        // A number alone is an answer.
+        let named = text.split_once(char::is_whitespace).and_then(|(word, rest)| {
+            let number = word.parse::<u64>().ok()?;
+            let named = self.0.iter().find(|asked| asked.number == number)?;
+            Some((named, rest.trim_start()))
+        });
         let oldest = || Some((self.0.iter().find(|asked| !asked.is_approval)?, text));
-        let found = named.map(|asked| (asked, rest.trim_start())).or_else(oldest);
+        let found = named.or_else(oldest);
         found
             .map(|(asked, answer)| (asked.clone(), answer))
             .ok_or(if self.0.is_empty() {
@@ -152,7 +156,7 @@ mod tests {
             ("Ada", 5, "Ada"),
             ("3 yes", 3, "yes"),
             ("8 a line", 8, "a line"),
-            ("8", 8, ""),
+            ("8", 5, "8"),
             ("7 up", 5, "7 up"),
         ] {
             let found = open.answered(text).expect("one is open");

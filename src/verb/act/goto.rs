@@ -477,14 +477,22 @@ impl LeftBehind {
 
 /// The effects in the world of turns that are left behind.
 #[derive(Default)]
-struct OutsideEffects {
+pub(super) struct OutsideEffects {
     /// Whether files were replaced that can be restored.
-    is_files: bool,
+    pub(super) is_files: bool,
     /// The tools whose effects cannot be undone.
     tools: BTreeSet<String>,
 }
 
-fn outside_effects(store: &dyn Store, place: &Place, turn: Sequence) -> Result<OutsideEffects, CommandError> {
+/// Finds the effects of the turns of a branch after one.
+///
+/// # Errors
+/// If the journal cannot be read.
+pub(super) fn outside_effects(
+    store: &dyn Store,
+    place: &Place,
+    turn: Sequence,
+) -> Result<OutsideEffects, CommandError> {
     let registry = WorldOptions::default().tools(Path::new("."))?;
     let genesis = source::genesis(&owned_run::record_at(store, place, Sequence::FIRST)?)?;
     let harmless = owned_run::looking_tools(genesis.tools.iter());

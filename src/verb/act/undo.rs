@@ -12,7 +12,7 @@ use crate::owner::doors;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
 use crate::text::view::{Told, View};
-use crate::verb::act::goto::keep;
+use crate::verb::act::goto::{keep, outside_effects};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
 
@@ -37,6 +37,8 @@ pub(crate) struct Report {
     name: String,
     before: Sequence,
     at: Sequence,
+    /// Whether turns between the two have changed files, which stay as they are.
+    are_files_left: bool,
 }
 
 /// The report as JSON.
@@ -59,8 +61,16 @@ impl Report {
     }
 
     pub(crate) fn tell(&self, _view: &View) -> Told {
-        let Self { name, before, at } = self;
-        Told::data("").say(format!("{name} is at turn {at}; it was at turn {before}"))
+        let Self { name, before, at, .. } = self;
+        let told = Told::data("").say(format!("{name} is at turn {at}; it was at turn {before}"));
+        if !self.are_files_left {
+            return told;
+        }
+        told.say(say![
+            "files that turns between the two have written stay as they are; ",
+            Way::turn("goto --workspace", name, *at),
+            format!(" makes them those of turn {at}"),
+        ])
     }
 }
 
@@ -115,9 +125,16 @@ pub(crate) fn go(
         to,
     })?;
     moves::note(journal, place, kind, Move { from, to });
+    let there = journal.resolve(store, Some(&format!("{}/{}", place.run, place.branch)))?;
+    let (first, last) = if is_back {
+        (target, place)
+    } else {
+        (place.head.sequence, &there)
+    };
     Ok(Report {
         name: place.name(),
         before: place.head.sequence,
         at: target,
+        are_files_left: outside_effects(store, last, first)?.is_files,
     })
 }
