@@ -12,7 +12,7 @@ use crate::owner::doors;
 use crate::text::error::CommandError;
 use crate::text::saying::{Way, say};
 use crate::text::view::{Told, View};
-use crate::verb::act::goto::{keep, outside_effects};
+use crate::verb::act::goto::{OutsideEffects, keep, outside_effects};
 use crate::verb::form::as_json;
 use crate::verb::project::Project;
 
@@ -115,6 +115,8 @@ pub(crate) fn go(
     // Beyond what it goes back to, a branch has written all turns itself.
     let is_back = target <= place.head.sequence && hash_at(place.source(store), target)? == Some(to);
     keep(store, place, if is_back { target } else { place.head.sequence })?;
+    // The turns between the two are those of the branch that has more of them.
+    let effects_back = is_back.then(|| outside_effects(store, place, target)).transpose()?;
     let epoch = store.claim(&place.run, &doors::successor(store, &place.run, "undo")?)?;
     let from = place.head.hash;
     store.set_head(&HeadMove {
@@ -125,16 +127,19 @@ pub(crate) fn go(
         to,
     })?;
     moves::note(journal, place, kind, Move { from, to });
-    let there = journal.resolve(store, Some(&format!("{}/{}", place.run, place.branch)))?;
-    let (first, last) = if is_back {
-        (target, place)
-    } else {
-        (place.head.sequence, &there)
+    let effects = match effects_back {
+        Some(effects) => effects,
+        // On another history there are no turns between the two.
+        None if target <= place.head.sequence => OutsideEffects::default(),
+        None => {
+            let there = journal.resolve(store, Some(&format!("{}/{}", place.run, place.branch)))?;
+            outside_effects(store, &there, place.head.sequence)?
+        }
     };
     Ok(Report {
         name: place.name(),
         before: place.head.sequence,
         at: target,
-        are_files_left: outside_effects(store, last, first)?.is_files,
+        are_files_left: effects.is_files,
     })
 }
