@@ -188,7 +188,7 @@ fn help_with(failure: &Failure) -> Saying {
             " of that version lists them",
         ],
         Failure::Unreachable { .. } => say![
-            "what was durable is kept; once the server is there, give the command again, or go on with ",
+            "durable turns stay; once the server is there, give the command again, or go on with ",
             Way::of("resume").with("RUN"),
         ],
         Failure::Denied { .. } => "check the role, its password and the database in the address; the chapter on \
@@ -204,7 +204,7 @@ fn help_with(failure: &Failure) -> Saying {
         Failure::TooLarge { .. } => "let the program make less in one turn".into(),
         Failure::Contended => "give the command again".into(),
         Failure::Refused { .. } => say![
-            "what was durable is kept; once the server takes it, ",
+            "durable turns stay; once the server takes writes, ",
             Way::of("resume").with("RUN"),
             " goes on",
         ],

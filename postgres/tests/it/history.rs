@@ -1,9 +1,9 @@
 //! Histories: what writers had acknowledged and readers saw, and the check that one journal
 //! explains all of it.
 //!
-//! A run has one writer, so its head is a register that only grows: a reader sees at least what was
-//! acknowledged before it asked, at most what was begun before it was answered, and never less than
-//! what another reader has seen before.
+//! A run has one writer, so its head is a register that only grows. A reader sees at least the
+//! records that were acknowledged before it asked, at most those whose append had begun before the
+//! answer came, and never fewer than another reader has seen before.
 //! INVARIANT: the check refuses what its own tests plant. Read next: `takeover.rs`.
 
 use std::time::Instant;
