@@ -18,7 +18,7 @@ use crate::row::RunRow;
 pub(crate) struct Leases(BTreeMap<RunId, Lease>);
 
 /// The claim that was renewed, and the end of the time for which it is trusted, on the clock of
-/// [`awake_ms`].
+/// [`since_boot_ms`].
 struct Lease {
     epoch: Epoch,
     end_ms: u64,
@@ -42,13 +42,15 @@ impl Leases {
     /// Whether nobody can have claimed a run since an epoch who waits for the end of its lease.
     pub(crate) fn hold(&self, run: &RunId, epoch: Epoch) -> bool {
         let lease = self.0.get(run).filter(|lease| lease.epoch == epoch);
-        lease.is_some_and(|lease| awake_ms().is_some_and(|now_ms| now_ms < lease.end_ms))
+        lease.is_some_and(|lease| since_boot_ms().is_some_and(|now_ms| now_ms < lease.end_ms))
     }
 }
 
-/// Returns the milliseconds since the machine was started, with those in which it was suspended;
-/// `None` where the system has no such clock.
-pub(crate) fn awake_ms() -> Option<u64> {
+/// Returns the milliseconds since the machine was started, including those in which it was
+/// suspended; `None` where the system has no such clock.
+///
+/// Source: `CLOCK_BOOTTIME` of clock_gettime(2).
+pub(crate) fn since_boot_ms() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
@@ -75,7 +77,7 @@ mod tests {
             owner: owner.to_string(),
             numbered: 1,
         };
-        let begun_ms = awake_ms().map(|now_ms| now_ms.saturating_sub(ago_ms));
+        let begun_ms = since_boot_ms().map(|now_ms| now_ms.saturating_sub(ago_ms));
         let leases = Leases::renewed([&run].into_iter(), begun_ms);
         assert!(!leases.hold(&run.name, Epoch(2)), "another claim");
         leases.hold(&run.name, Epoch(3))
@@ -83,12 +85,12 @@ mod tests {
 
     #[test]
     fn an_owner_trusts_its_lease_for_less_than_others_wait() {
-        if awake_ms().is_none() {
+        if since_boot_ms().is_none() {
             return;
         }
         assert!(holds(60_000, 0));
         // A machine that has just been started has no such moment.
-        if awake_ms() > Some(TRUST_MS) {
+        if since_boot_ms() > Some(TRUST_MS) {
             assert!(!holds(60_000, TRUST_MS));
             assert!(!holds(TRUST_MS, TRUST_MS / 2));
         }

@@ -59,7 +59,7 @@ impl PostgresStore {
                 self.note_given_up(steps);
                 return Ok(());
             }
-            let begun_ms = lease::awake_ms();
+            let begun_ms = lease::since_boot_ms();
             let is_unclear = match Plan::make(&known, steps, CommitTime::from_ms(self.link.clock().now_ms())) {
                 Ok(plan) if plan.is_empty() => return Ok(()),
                 Ok(plan) => match self.send(&plan)? {

@@ -84,10 +84,8 @@ const NAMES_A_PRIVATE_ONE: &str = r#"
 fn public_names(libraries: &Libraries) -> String {
     let of = |library: &Library| libraries.names(library);
     let names: std::collections::BTreeSet<String> = libraries.public().into_iter().flat_map(of).collect();
-    format!("(define public '{:?})\n", names)
-        .replace(['{', '['], "(")
-        .replace(['}', ']'], ")")
-        .replace(", ", " ")
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    format!("(define public '({}))\n", quoted.join(" "))
 }
 
 /// The program that judges the procedures that a library defines; `rule` defines `is-fault?`.

@@ -46,9 +46,17 @@ impl Pace {
 
 pub(crate) struct Proxy {
     port: u16,
-    next: Arc<AtomicUsize>,
-    pace: Arc<AtomicUsize>,
-    pause: Arc<Pause>,
+    controls: Arc<Controls>,
+}
+
+/// What a test sets and all connections go by.
+#[derive(Default)]
+struct Controls {
+    /// The [`Cut`] at the next statement.
+    cut: AtomicUsize,
+    /// The [`Pace`] of answers, or 0.
+    pace: AtomicUsize,
+    pause: Pause,
 }
 
 /// A pause in which nothing is carried, and connections are accepted all the same, as by a server
@@ -89,30 +97,20 @@ impl Proxy {
     fn before(server: PathBuf) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let next = Arc::new(AtomicUsize::new(Cut::None as usize));
-        let cuts = Arc::clone(&next);
-        let pace = Arc::new(AtomicUsize::new(0));
-        let at_pace = Arc::clone(&pace);
-        let pause = Arc::new(Pause::default());
-        let pausing = Arc::clone(&pause);
+        let controls = Arc::new(Controls::default());
+        let shared = Arc::clone(&controls);
         // It ends with the process.
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (client, Ok(server)) = (client.unwrap(), UnixStream::connect(&server)) else {
                     continue;
                 };
-                let (cuts, pause) = (Arc::clone(&cuts), Arc::clone(&pausing));
-                pause.accept();
-                let (ways, pace) = ((client, server), Arc::clone(&at_pace));
-                thread::spawn(move || carry(ways, &cuts, pace, &pause));
+                shared.pause.accept();
+                let controls = Arc::clone(&shared);
+                thread::spawn(move || carry(client, server, &controls));
             }
         });
-        Self {
-            port,
-            next,
-            pace,
-            pause,
-        }
+        Self { port, controls }
     }
 
     /// An empty store on a server, reached through a proxy, and its address without the proxy.
@@ -136,32 +134,32 @@ impl Proxy {
 
     /// Carries nothing until [`go_on`](Self::go_on).
     pub(crate) fn hang(&self) {
-        self.pause.set(true);
+        self.controls.pause.set(true);
     }
 
     /// Waits until somebody connects in vain.
     pub(crate) fn wait_for_another(&self) {
-        self.pause.wait_for_another();
+        self.controls.pause.wait_for_another();
     }
 
     /// Carries what has come meanwhile.
     pub(crate) fn go_on(&self) {
-        self.pause.set(false);
+        self.controls.pause.set(false);
     }
 
     /// Carries answers at another pace from now on.
     pub(crate) fn set_pace(&self, pace: Pace) {
-        self.pace.store(pace as usize, Ordering::SeqCst);
+        self.controls.pace.store(pace as usize, Ordering::SeqCst);
     }
 
     /// Cuts the connection at the next statement.
     pub(crate) fn cut(&self, cut: Cut) {
-        self.next.store(cut as usize, Ordering::SeqCst);
+        self.controls.cut.store(cut as usize, Ordering::SeqCst);
     }
 
     /// Whether the cut was made.
     pub(crate) fn has_cut(&self) -> bool {
-        self.next.load(Ordering::SeqCst) == Cut::None as usize
+        self.controls.cut.load(Ordering::SeqCst) == Cut::None as usize
     }
 }
 
@@ -181,18 +179,18 @@ fn answer(client: &mut TcpStream, bytes: &[u8], pace: usize) -> std::io::Result<
 }
 
 /// Carries bytes both ways until a cut.
-fn carry(ways: (TcpStream, UnixStream), cuts: &AtomicUsize, pace: Arc<AtomicUsize>, pause: &Pause) {
-    let (client, server) = ways;
+fn carry(client: TcpStream, server: UnixStream, controls: &Arc<Controls>) {
     let (mut from_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
     let swallows = Arc::new(AtomicUsize::new(0));
     let swallowing = Arc::clone(&swallows);
+    let answering = Arc::clone(controls);
     let back = thread::spawn(move || {
         let mut bytes = [0; 65_536];
         while let Ok(count @ 1..) = from_server.read(&mut bytes) {
             if swallowing.load(Ordering::SeqCst) == 1 {
                 break;
             }
-            if answer(&mut to_client, &bytes[..count], pace.load(Ordering::SeqCst)).is_err() {
+            if answer(&mut to_client, &bytes[..count], answering.pace.load(Ordering::SeqCst)).is_err() {
                 break;
             }
         }
@@ -202,7 +200,8 @@ fn carry(ways: (TcpStream, UnixStream), cuts: &AtomicUsize, pace: Arc<AtomicUsiz
     let (mut from_client, mut to_server) = (client, server);
     let mut bytes = [0; 65_536];
     while let Ok(count @ 1..) = from_client.read(&mut bytes) {
-        pause.wait();
+        controls.pause.wait();
+        let cuts = &controls.cut;
         let cut = cuts.load(Ordering::SeqCst);
         let is_here = cut != Cut::None as usize
             && cuts

@@ -287,8 +287,7 @@ impl Rerun {
         let (new, recorded) = (&ledger.asked, &self.recorded.asked);
         let acts_same = |place: usize| {
             let (new, recorded) = (ledger.actor_of_turn(place), self.recorded.actor_of_turn(place));
-            let path = |ledger: &Ledger, actor: Option<ActorId>| actor.map(|actor| ledger.path(actor));
-            path(ledger, new) == path(&self.recorded, recorded)
+            new.map(|actor| ledger.path_of(actor)) == recorded.map(|actor| self.recorded.path_of(actor))
         };
         let asks_same = |index: usize| {
             self.met[index] == Some(index) && recorded.get(index).is_some_and(|asked| asked.turn == new[index].turn)

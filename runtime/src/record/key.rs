@@ -300,7 +300,12 @@ impl Ledger {
 
     /// Returns the path of names of an actor.
     pub fn path(&self, actor: ActorId) -> String {
-        self.actors.path(actor).to_owned()
+        self.path_of(actor).to_owned()
+    }
+
+    /// The same, without a copy.
+    pub(crate) fn path_of(&self, actor: ActorId) -> &str {
+        self.actors.path(actor)
     }
 
     /// Finds the actor with a path of names.

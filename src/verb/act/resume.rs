@@ -209,7 +209,7 @@ pub(crate) fn execute(arguments: &Arguments, terminal: &mut Terminal) -> Result<
         && let Some(claim) = store.claimed(&place.run)?
     {
         store.note_owner(&place.run, claim.epoch, "")?;
-        if claim.living().is_some() {
+        if journal.is_on_server() && claim.living().is_some() {
             silence::outlast_trust();
         }
     }
